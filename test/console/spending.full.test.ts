@@ -50,31 +50,35 @@ test('an owner limits the account and reads what is used; an empty field removes
   assert.deepEqual(errors, []);
 });
 
-test('a limit that is saved leaves alone those that another owner has set since the form was opened', { skip }, async () => {
-  const { accountId } = await service.newAccount(1_000);
-  const { db } = service.database;
-  const subject = { kind: 'account', id: accountId } as const;
-  await setSpendCaps(db, accountId, subject, { day: 300, total: 5_000 });
-  const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
-  await page.goto(`${service.url}/console/a/${accountId}/credits`);
-  await page.getByRole('button', { name: 'Change the limits of The whole account' }).first().click();
-  const dialog = page.getByRole('dialog');
-  assert.equal(await dialog.getByLabel('In total').inputValue(), '5000');
-  await setSpendCaps(db, accountId, subject, { month: 2_000, total: 4_000 });
-  await dialog.getByLabel('Per day').fill('250');
-  await dialog.getByRole('button', { name: 'Save limits' }).click();
-  const table = page.getByRole('table', { name: 'Spend limits' });
-  for (const used of ['0 of 250', '0 of 2,000', '0 of 4,000']) await table.getByText(used).waitFor();
-  assert.deepEqual(
-    (await listSpendCaps(db, accountId)).map(({ period, credits }) => [period, credits]),
-    [
-      ['day', 250],
-      ['month', 2_000],
-      ['total', 4_000],
-    ],
-  );
-  assert.deepEqual(errors, []);
-});
+test(
+  'a limit that is saved leaves alone those that another owner has set since the form was opened',
+  { skip },
+  async () => {
+    const { accountId } = await service.newAccount(1_000);
+    const { db } = service.database;
+    const subject = { kind: 'account', id: accountId } as const;
+    await setSpendCaps(db, accountId, subject, { day: 300, total: 5_000 });
+    const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
+    await page.goto(`${service.url}/console/a/${accountId}/credits`);
+    await page.getByRole('button', { name: 'Change the limits of The whole account' }).first().click();
+    const dialog = page.getByRole('dialog');
+    assert.equal(await dialog.getByLabel('In total').inputValue(), '5000');
+    await setSpendCaps(db, accountId, subject, { month: 2_000, total: 4_000 });
+    await dialog.getByLabel('Per day').fill('250');
+    await dialog.getByRole('button', { name: 'Save limits' }).click();
+    const table = page.getByRole('table', { name: 'Spend limits' });
+    for (const used of ['0 of 250', '0 of 2,000', '0 of 4,000']) await table.getByText(used).waitFor();
+    assert.deepEqual(
+      (await listSpendCaps(db, accountId)).map(({ period, credits }) => [period, credits]),
+      [
+        ['day', 250],
+        ['month', 2_000],
+        ['total', 4_000],
+      ],
+    );
+    assert.deepEqual(errors, []);
+  },
+);
 
 test('limits that cannot be read are not offered for a change', { skip }, async () => {
   const { accountId } = await service.newAccount(1_000);

@@ -45,7 +45,7 @@ export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps
       }}
       onClose={({ currentTarget }) => {
         if (!currentTarget.isConnected) return;
-        // Chromium closes at the second Escape, whatever becomes of its event.
+        // Chromium lets a page refuse the first Escape only.
         if (isBusy === true) currentTarget.showModal();
         else onClose();
       }}

@@ -15,7 +15,7 @@ import { LimitMeter } from '../../ui/meter.tsx';
 import { CapFields, type CapTexts, changedCaps } from './cap-fields.tsx';
 import { capsText } from './credits-text.ts';
 
-/** What is spent changes with each task, and another owner may change a limit. */
+/** The spent credits change with each task, and another owner may change a limit. */
 const capsMs = 15_000;
 
 /** The spend limits of the account, its keys and its members, with the spent credits. Owners change them. */
@@ -28,7 +28,7 @@ export function SpendCapsCard() {
       title={capsText.title}
       isFlush
       actions={
-        // A form without the limits in force would show none.
+        // A form that was filled without the limits in force would show none.
         <DialogButton
           label={capsText.set}
           size="small"

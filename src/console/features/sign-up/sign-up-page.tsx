@@ -61,7 +61,7 @@ function RequestForm({ needsCode, onSent }: RequestProps) {
   return (
     <Form
       submission={request}
-      // The field may hold another address by the time of the response.
+      // The field may hold another address when the response arrives.
       onSubmit={() =>
         request.mutate({ email, ...(needsCode && { code: values.code.trim() }) }, { onSuccess: () => onSent(email) })
       }
