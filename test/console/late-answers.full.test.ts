@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { assertAccessible, holdAnswers, startVisitor, type Visitor } from '../support/console.ts';
+import { assertAccessible, holdAnswers, signIn, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 
 // Answers that take their time: what is shown once is shown, what was typed meanwhile stays, and nobody is led back.
@@ -89,7 +89,8 @@ for (const [what, { page: path, path: asked, ask, action }] of Object.entries(se
     await dialog.getByRole('button', { name: action }).click();
     await isAsked();
     await dialog.locator('[aria-busy="true"]').waitFor();
-    await page.keyboard.press('Escape');
+    // Chromium lets a page refuse the first Escape only.
+    for (let count = 0; count < 3; count += 1) await page.keyboard.press('Escape');
     for (const name of ['Close', 'Cancel']) {
       const button = dialog.getByRole('button', { name, exact: true });
       await button.click({ force: true });
@@ -103,6 +104,19 @@ for (const [what, { page: path, path: asked, ask, action }] of Object.entries(se
     assert.deepEqual(errors, []);
   });
 }
+
+test('an answer about the session that is older than a sign-in does not end it', { skip }, async () => {
+  const { accountId } = await service.newAccount(0);
+  const email = await visitor.newPerson({ [accountId]: 'owner' });
+  const { page } = await visitor.open();
+  const { asked: isAsked, release } = await holdAnswers(page, '/api/console/v1/me');
+  await page.goto(`${service.url}/console/sign-in`);
+  await isAsked();
+  await signIn(page, email);
+  release();
+  await page.getByRole('link', { name: 'Tasks', exact: true }).click();
+  await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
+});
 
 test('an accepted video does not lead somebody back who has left the playground meanwhile', { skip }, async () => {
   const { page, accountId } = await openPage('/playground');

@@ -6,7 +6,7 @@ import { skipWithoutBrowser } from '../support/browser.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import { confirmCharge, failAndRefund } from '../../src/tasks/tasks.ts';
 import { assertAccessible, settled } from '../support/console.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount, findAccount, limitAccountAs, suspendAccountAs } from '../../src/accounts/accounts.ts';
 import { plainRequest } from '../support/http-service.ts';
 import { newPerson, type Person } from '../support/person.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
@@ -137,6 +137,19 @@ describe('an operator in the console', { skip }, () => {
     await page.getByText(/3 per 60\ss/).waitFor();
   });
 
+  test('leaves a limit alone that another operator has changed since the form was opened', async () => {
+    const accountId = await createAccount(stage.service.database.db, { name: 'Harbour Films', credits: 10 });
+    const shell = { kind: 'command_line', name: 'shell' } as const;
+    await open(`/ops/accounts/${accountId}?tab=limits`);
+    await press('Change limits');
+    const rate = { quota: 5, windowMs: 30_000 };
+    await limitAccountAs(stage.service.database.db, shell, { accountId, maxUnfinishedTasks: 8, createRate: rate });
+    await dialog().getByLabel('Unfinished tasks at a time').fill('9');
+    await confirm('Change limits');
+    await page.getByText('limit 9').waitFor();
+    await page.getByText(/5 per 30\ss/).waitFor();
+  });
+
   test('suspends an account, which then creates nothing, and lifts the suspension', async () => {
     const create = () =>
       owner.ask('POST', '/api/v1/jobs/createTask', { accountId: seeded.accountId, body: plainRequest });
@@ -151,6 +164,20 @@ describe('an operator in the console', { skip }, () => {
     await confirm('Lift suspension');
     await page.getByText('This account is suspended').waitFor({ state: 'detached' });
     assert.equal((await create()).status, 200);
+  });
+
+  test('a dialog that suspends does not turn into its opposite when another operator was first', async () => {
+    const { db } = stage.service.database;
+    const accountId = await createAccount(db, { name: 'Harbour Films', credits: 10 });
+    const shell = { kind: 'command_line', name: 'shell' } as const;
+    await open(`/ops/accounts/${accountId}`);
+    await choose('Suspend');
+    await dialog().getByLabel('Reason').fill('Unpaid invoices');
+    await suspendAccountAs(db, shell, { accountId, suspended: true, reason: 'Fraud' });
+    await page.getByText('This account is suspended').waitFor();
+    await confirm('Suspend account');
+    await dialog().waitFor({ state: 'detached' });
+    assert.notEqual((await findAccount(db, accountId))?.suspendedAt, undefined);
   });
 
   test('closes an account once its name is typed; its page then offers nothing that would be refused', async () => {

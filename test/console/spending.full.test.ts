@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { createCodesAs } from '../../src/credits/redemption-codes.ts';
+import { listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { assertAccessible, closeDialog, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -49,6 +50,53 @@ test('an owner limits the account and reads what is used; an empty field removes
   assert.deepEqual(errors, []);
 });
 
+test(
+  'a limit that is saved leaves alone those that another owner has set since the form was opened',
+  { skip },
+  async () => {
+    const { accountId } = await service.newAccount(1_000);
+    const { db } = service.database;
+    const subject = { kind: 'account', id: accountId } as const;
+    await setSpendCaps(db, accountId, subject, { day: 300, total: 5_000 });
+    const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
+    await page.goto(`${service.url}/console/a/${accountId}/credits`);
+    await page.getByRole('button', { name: 'Change the limits of The whole account' }).first().click();
+    const dialog = page.getByRole('dialog');
+    assert.equal(await dialog.getByLabel('In total').inputValue(), '5000');
+    await setSpendCaps(db, accountId, subject, { month: 2_000, total: 4_000 });
+    await dialog.getByLabel('Per day').fill('250');
+    await dialog.getByRole('button', { name: 'Save limits' }).click();
+    const table = page.getByRole('table', { name: 'Spend limits' });
+    for (const used of ['0 of 250', '0 of 2,000', '0 of 4,000']) await table.getByText(used).waitFor();
+    assert.deepEqual(
+      (await listSpendCaps(db, accountId)).map(({ period, credits }) => [period, credits]),
+      [
+        ['day', 250],
+        ['month', 2_000],
+        ['total', 4_000],
+      ],
+    );
+    assert.deepEqual(errors, []);
+  },
+);
+
+test('limits that cannot be read are not offered for a change', { skip }, async () => {
+  const { accountId } = await service.newAccount(1_000);
+  await setSpendCaps(service.database.db, accountId, { kind: 'account', id: accountId }, { day: 300 });
+  const { page } = await visitor.signedIn({ [accountId]: 'owner' });
+  const refusal = { code: 500, msg: 'internal error', error: 'internal', data: {} };
+  await page.route('**/api/v1/caps', (route) => route.fulfill({ status: 500, json: refusal }));
+  await page.goto(`${service.url}/console/a/${accountId}/credits`);
+  const card = page.getByRole('region', { name: 'Spend limits' });
+  await card.getByRole('alert').waitFor();
+  const set = card.getByRole('button', { name: 'Set limit' });
+  assert.equal(await set.getAttribute('aria-disabled'), 'true');
+  await page.unroute('**/api/v1/caps');
+  await card.getByText('0 of 300').waitFor();
+  await set.click();
+  assert.equal(await page.getByRole('dialog').getByLabel('Per day').inputValue(), '300');
+});
+
 test('a key is created for one model with a limit, which it cannot exceed', { skip }, async () => {
   const { accountId } = await service.newAccount(1_000);
   const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
@@ -92,6 +140,43 @@ test('an operator creates codes that are shown once, and withdraws those that ar
   await dialog.getByRole('button', { name: 'Withdraw codes' }).click();
   await row.getByText('Withdrawn').waitFor();
   assert.deepEqual(errors, []);
+});
+
+/** Opens the dialog in which an operator creates codes, and fills it. */
+async function fillCodes(name: string) {
+  const { page } = await visitor.signedIn({}, { operator: true });
+  await page.goto(`${service.url}/console/ops/codes`);
+  await page.getByRole('button', { name: 'Create codes' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill(name);
+  return page;
+}
+
+test('a form that is submitted twice before the page shows it makes one batch of codes', { skip }, async () => {
+  const page = await fillCodes('Summer');
+  let sent = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/api/admin/v1/codes')) sent += 1;
+  });
+  await page.evaluate(`{
+    const form = document.querySelector('dialog form');
+    form.requestSubmit();
+    form.requestSubmit();
+  }`);
+  await page.getByRole('dialog').locator('.secret code').waitFor();
+  assert.equal(sent, 1);
+});
+
+test('codes whose answer was lost are in the list, and no second batch is called safe', { skip }, async () => {
+  const page = await fillCodes('Autumn');
+  await page.route('**/api/admin/v1/codes', async (route) => {
+    if (route.request().method() === 'GET') return route.continue();
+    await route.fetch();
+    return route.abort('connectionreset');
+  });
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: /^Create 10 ×/ }).click();
+  await dialog.getByRole('alert').getByText('may or may not have been made').waitFor();
+  await page.getByRole('row', { name: /^Autumn/ }).waitFor();
 });
 
 test('an owner redeems a code once, and a wrong code is refused in the dialog', { skip }, async () => {

@@ -78,8 +78,6 @@ const words: Readonly<Record<string, readonly [title: string, sentence: string]>
     'Already submitted',
     'An earlier attempt with other values succeeded. Check its result before you submit again.',
   ],
-  task_not_found: ['Task not found', 'It does not exist, or belongs to another account.'],
-  account_not_found: ['Account not found', 'It does not exist, or you are not a member of it.'],
   sign_in_failed: ['Sign-in failed', 'Wrong e-mail or password.'],
   internal: ['Something went wrong', 'The error was logged. Try again.'],
 };

@@ -151,8 +151,12 @@ export function useSend<Path extends SendPath>(path: Path, options: SendOptions<
   return useAction(
     (body: Body<Path>) => send(path, body, { account, ...(isOnce === true && { idempotencyKey: key.current }) }),
     {
-      // The service accepted the earlier request of this form, so the next one is a new request.
-      onError: ({ error }) => error === 'idempotency_key_reused' && renewKey(),
+      onError: ({ error }) => {
+        // The service accepted the earlier request of this form, so the next one is a new request.
+        if (error === 'idempotency_key_reused') renewKey();
+        // The message sends people to the page, which has to show whether the change was made.
+        if (error === 'unanswered') refresh(changes);
+      },
       onDone: (answer) => {
         renewKey();
         onDone?.(answer);

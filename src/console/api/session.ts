@@ -26,7 +26,13 @@ export function prefetchMe(client: QueryClient): void {
 
 /** The session has ended. */
 export function forgetMe(client: QueryClient): void {
-  client.setQueryData(key, null);
+  replaceMe(client, null);
+}
+
+/** A read that began before would put back what it was answered. */
+function replaceMe(client: QueryClient, me: Me | null): void {
+  void client.cancelQueries({ queryKey: key });
+  client.setQueryData(key, me);
 }
 
 /** The signed-in person; null without a session. */
@@ -44,7 +50,7 @@ export function useSignedIn() {
   const client = useQueryClient();
   return (me: Me | null) => {
     client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'me' });
-    client.setQueryData(key, me);
+    replaceMe(client, me);
   };
 }
 
@@ -68,7 +74,7 @@ export function useAccount() {
 /** Stores the response that begins or ends an operator's view of an account. */
 export function useChangeView() {
   const client = useQueryClient();
-  return (me: Me) => client.setQueryData(key, me);
+  return (me: Me) => replaceMe(client, me);
 }
 
 /** Also an operator who views the account reads what owners read. */

@@ -46,6 +46,7 @@ export function SudoDialog({ email, options, onConfirmed, onClose }: SudoProps) 
                 name="password"
                 type="password"
                 autocomplete="current-password"
+                required
                 value={password}
                 onValue={setPassword}
               />

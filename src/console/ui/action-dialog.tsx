@@ -22,6 +22,8 @@ type ActionProps<Path extends SendPath> = {
   /** Has to be typed before what cannot be undone. */
   readonly confirmText?: string | undefined;
   readonly isDanger?: boolean | undefined;
+  /** The service honors an Idempotency-Key here: a retry after a lost response repeats the same request. */
+  readonly isOnce?: boolean;
   /** Why it cannot be submitted yet. */
   readonly disabledReason?: string | undefined;
   readonly dismiss?: string;
@@ -31,20 +33,17 @@ type ActionProps<Path extends SendPath> = {
   readonly done?: string | ((answer: Sent<Path>) => string);
   readonly onDone?: (answer: Sent<Path>) => void;
   /** Replaces the form when it is done, such as a secret that is shown once. */
-  readonly result?: (answer: Sent<Path>) => ComponentChildren;
+  readonly result?: (answer: Sent<Path>, sent: Body<Path>) => ComponentChildren;
   readonly onClose: () => void;
 };
 
-/**
- * One action in a dialog: its effect, its fields with their errors, and one request. A retry in the same dialog reuses the
- * Idempotency-Key.
- */
+/** One action in a dialog: its effect, its fields with their errors, and one request. */
 export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
   const { path, title, action, children, body, confirmText, isDanger, done, onClose } = props;
   const [reason, setReason] = useState('');
   const [typed, setTyped] = useState('');
   const send = useSend(path, {
-    isOnce: true,
+    isOnce: props.isOnce,
     changes: props.changes,
     onDone: (answer) => {
       if (props.result === undefined) onClose();
@@ -52,8 +51,12 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
       props.onDone?.(answer);
     },
   });
-  if (send.data !== undefined && props.result !== undefined) return <>{props.result(send.data)}</>;
-  const isConfirmed = confirmText === undefined || typed.trim() === confirmText.trim();
+  // The fields may have changed since the request was sent.
+  const { data, variables } = send;
+  if (data !== undefined && variables !== undefined && props.result !== undefined) {
+    return <>{props.result(data, variables)}</>;
+  }
+  const isConfirmed = confirmText === undefined || asShown(typed) === asShown(confirmText);
   return (
     <Dialog title={title} isWide={props.isWide} isBusy={send.isPending} onClose={onClose}>
       <Form class="" submission={send} onSubmit={() => send.mutate(body(reason.trim()))}>
@@ -91,4 +94,9 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
       </Form>
     </Dialog>
   );
+}
+
+/** A browser shows a run of spaces as one, so their number cannot be typed from what is in sight. */
+function asShown(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
 }

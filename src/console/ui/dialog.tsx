@@ -43,7 +43,12 @@ export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps
         event.preventDefault();
         if (isBusy !== true) onClose();
       }}
-      onClose={({ currentTarget }) => currentTarget.isConnected && onClose()}
+      onClose={({ currentTarget }) => {
+        if (!currentTarget.isConnected) return;
+        // Chromium lets a page refuse the first Escape only.
+        if (isBusy === true) currentTarget.showModal();
+        else onClose();
+      }}
     >
       <header>
         <h2 id={id}>{title}</h2>

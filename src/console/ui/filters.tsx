@@ -65,7 +65,8 @@ export function useAddress() {
   const search = new URLSearchParams(useSearch());
   const [path, navigate] = useLocation();
   const hrefWith = (changes: Readonly<Record<string, string | undefined>>) => {
-    const next = new URLSearchParams(search);
+    // Not as it was rendered: a search that waits for a pause in typing must not undo a filter that was chosen since.
+    const next = new URLSearchParams(location.search);
     // Another filter begins at the first page again.
     if (!('cursor' in changes)) next.delete('cursor');
     for (const [name, value] of Object.entries(changes)) {

@@ -38,6 +38,7 @@ type FormProps = {
 export function Form({ submission, onSubmit, class: name = 'stack', children }: FormProps) {
   const { isPending, error } = submission;
   const form = useRef<HTMLFormElement>(null);
+  const submitted = useRef<object>();
   const { current: claimed } = useRef(new Map<string, number>());
   const claim = useRef((path: string) => {
     claimed.set(path, (claimed.get(path) ?? 0) + 1);
@@ -60,7 +61,10 @@ export function Form({ submission, onSubmit, class: name = 'stack', children }: 
         class={name}
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isPending) onSubmit();
+          // It is pending from the next render on; a second press of Enter may come before.
+          if (isPending || submitted.current === submission) return;
+          submitted.current = submission;
+          onSubmit();
         }}
       >
         {error !== null && !isShownByFields && <ErrorBox failure={failureOf(error, unclaimed)} />}

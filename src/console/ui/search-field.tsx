@@ -16,6 +16,7 @@ export function SearchField({ label, value, onValue }: SearchProps) {
   const timer = useRef<ReturnType<typeof setTimeout>>();
   // The address changed elsewhere, for example by the back button.
   if (value !== sent) {
+    clearTimeout(timer.current);
     setSent(value);
     setText(value);
   }

@@ -21,7 +21,9 @@ const units = [
 
 /** "3m ago", with the exact time on hover; older than a week, the date. */
 export function Time({ ms }: { readonly ms: number }) {
-  const now = useNow(30_000);
+  useNow(30_000);
+  // The last tick may lie before an event that was read since, which is not in the future.
+  const now = Date.now();
   return (
     <time dateTime={new Date(ms).toISOString()} title={exact.format(ms)} class="nowrap">
       {Math.abs(now - ms) > 7 * dayMs ? day.format(ms) : relativeTime(ms - now)}

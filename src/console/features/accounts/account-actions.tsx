@@ -67,7 +67,9 @@ function RenameDialog({ account: { accountId, name }, onClose }: DialogProps) {
   );
 }
 
-function SuspensionDialog({ account: { accountId, name, suspendTime }, onClose }: DialogProps) {
+function SuspensionDialog({ account, onClose }: DialogProps) {
+  // The page reads on, and the dialog must not turn into its opposite under the hand of the operator.
+  const [{ accountId, name, suspendTime }] = useState(account);
   const isSuspended = suspendTime !== null;
   const text = accountsText.suspension[isSuspended ? 'lift' : 'suspend'];
   return (

@@ -31,24 +31,28 @@ export function AccountLimits({ account }: { readonly account: Account }) {
 }
 
 function LimitsDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
-  const { accountId, name, creates, maxUnfinishedTasks } = account;
+  // The page reads on while the dialog is open, and the form stays as it was filled.
+  const [{ accountId, name, creates, maxUnfinishedTasks }] = useState(account);
   const [hasOwnRate, setOwnRate] = useState(creates !== null);
   const { values, field } = useFields({
     maxUnfinishedTasks: String(maxUnfinishedTasks),
     quota: String(creates?.quota ?? ''),
     windowSeconds: String(creates?.windowSeconds ?? ''),
   });
-  const rate = { quota: Number(values.quota), windowSeconds: Number(values.windowSeconds) };
+  const maxTasks = Number(values.maxUnfinishedTasks);
+  const rate = hasOwnRate ? { quota: Number(values.quota), windowSeconds: Number(values.windowSeconds) } : null;
+  const isOtherRate = rate?.quota !== creates?.quota || rate?.windowSeconds !== creates?.windowSeconds;
   const whole = { type: 'number', step: 1, required: true } as const;
   return (
     <ActionDialog
       path="/api/admin/v1/accounts/limits"
       title={accountsText.limitsTitle(name)}
       action={accountsText.changeLimits}
+      // A limit that was not changed here is left out, so that the change of another operator stays.
       body={() => ({
         accountId,
-        maxUnfinishedTasks: Number(values.maxUnfinishedTasks),
-        creates: hasOwnRate ? rate : null,
+        ...(maxTasks !== maxUnfinishedTasks && { maxUnfinishedTasks: maxTasks }),
+        ...(isOtherRate && { creates: rate }),
       })}
       done={accountsText.limitsSaved(name)}
       onClose={onClose}

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/preact-query';
 import type { Me } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
@@ -8,6 +9,7 @@ import { DialogButton } from '../../ui/dialog.tsx';
 import { Segmented, TextArea, TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { Megaphone } from '../../ui/icons.ts';
+import { ErrorBox } from '../../ui/notice.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { announcementText } from './announcement-text.ts';
 
@@ -77,6 +79,7 @@ function AnnounceDialog({ announcement, onClose }: Props) {
         type="datetime-local"
         {...field('endTime')}
       />
+      {remove.error !== null && <ErrorBox failure={failureOf(remove.error)} />}
       {announcement !== null && (
         <div class="row">
           <Button size="small" variant="danger" busy={remove.isPending} onClick={() => remove.mutate({})}>

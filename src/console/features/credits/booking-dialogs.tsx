@@ -22,6 +22,7 @@ function GrantDialog({ account: { accountId, name }, onClose }: DialogProps) {
   return (
     <ActionDialog
       path="/api/admin/v1/credits/grant"
+      isOnce
       title={creditsText.grantTo(name)}
       action={creditsText.grantAction(numberIn(values.credits))}
       reason={creditsText.bookingReason}
@@ -48,6 +49,7 @@ function AdjustDialog({ account: { accountId, name }, onClose }: DialogProps) {
   return (
     <ActionDialog
       path="/api/admin/v1/credits/adjust"
+      isOnce
       title={creditsText.adjustTitle(name)}
       action={creditsText.adjustAction(numberIn(values.amount))}
       reason={creditsText.bookingReason}

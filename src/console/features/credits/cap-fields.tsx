@@ -4,7 +4,7 @@ import { capsText } from './credits-text.ts';
 const periods = ['day', 'month', 'total'] as const;
 type Period = (typeof periods)[number];
 
-export type CapTexts = Readonly<Record<'day' | 'month' | 'total', string>>;
+export type CapTexts = Readonly<Record<Period, string>>;
 
 export const noCaps: CapTexts = { day: '', month: '', total: '' };
 
@@ -32,8 +32,20 @@ export function CapFields({ field, path = '' }: CapFieldsProps) {
   );
 }
 
+export function capsOf(values: CapTexts): Record<Period, number | null> {
+  return { day: capOf(values.day), month: capOf(values.month), total: capOf(values.total) };
+}
+
+/**
+ * The limits that differ from those that the form was filled with. The others are left out of the request, so that it does not undo a
+ * change that another owner made meanwhile.
+ */
+export function changedCaps(values: CapTexts, before: CapTexts): Partial<Record<Period, number | null>> {
+  const changed = periods.filter((period) => values[period] !== before[period]);
+  return Object.fromEntries(changed.map((period) => [period, capOf(values[period])]));
+}
+
 /** An empty field removes the limit. */
-export function capsOf(values: Readonly<Record<Period, string>>): Record<Period, number | null> {
-  const cap = (text: string) => (text === '' ? null : Number(text));
-  return { day: cap(values.day), month: cap(values.month), total: cap(values.total) };
+function capOf(text: string): number | null {
+  return text === '' ? null : Number(text);
 }

@@ -12,12 +12,15 @@ import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { LimitMeter } from '../../ui/meter.tsx';
-import { CapFields, capsOf, type CapTexts } from './cap-fields.tsx';
+import { CapFields, type CapTexts, changedCaps } from './cap-fields.tsx';
 import { capsText } from './credits-text.ts';
+
+/** The spent credits change with each task, and another owner may change a limit. */
+const capsMs = 15_000;
 
 /** The spend limits of the account, its keys and its members, with the spent credits. Owners change them. */
 export function SpendCapsCard() {
-  const read = useRead('/api/v1/caps', {});
+  const read = useRead('/api/v1/caps', {}, { everyMs: capsMs });
   const nameOf = useSubjectNames();
   const caps = read.data?.caps;
   return (
@@ -25,7 +28,12 @@ export function SpendCapsCard() {
       title={capsText.title}
       isFlush
       actions={
-        <DialogButton label={capsText.set} size="small">
+        // A form that was filled without the limits in force would show none.
+        <DialogButton
+          label={capsText.set}
+          size="small"
+          disabledReason={caps === undefined ? capsText.unread : undefined}
+        >
           {(close) => <CapsDialog caps={caps ?? []} onClose={close} />}
         </DialogButton>
       }
@@ -86,14 +94,18 @@ function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
   const account = `account ${accountId}`;
   const [subject, setSubject] = useState(given ?? account);
   const { values, field, setValues } = useFields(textsOf(caps, subject));
+  // The page reads on while the dialog is open.
+  const [before, setBefore] = useState(values);
   const [kind, id = ''] = subject.split(' ');
+  // A revoked key or a former member is not offered, but may still have limits.
+  const isOffered = subjects.some(({ value }) => value === subject);
   return (
     <ActionDialog
       path="/api/v1/caps"
       title={capsText.setTitle}
       action={capsText.save}
       body={() => ({
-        ...capsOf(values),
+        ...changedCaps(values, before),
         ...(kind === 'key' && { keyId: id }),
         ...(kind === 'member' && { userId: id }),
       })}
@@ -105,10 +117,12 @@ function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
       <SelectField
         label={capsText.appliesTo}
         value={subject}
-        options={subjects}
+        options={isOffered ? subjects : [...subjects, { value: subject, label: capsText.unknown(shortId(id)) }]}
         onValue={(next) => {
+          const texts = textsOf(caps, next);
           setSubject(next);
-          setValues(textsOf(caps, next));
+          setValues(texts);
+          setBefore(texts);
         }}
       />
       <CapFields field={field} />

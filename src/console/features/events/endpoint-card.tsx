@@ -11,9 +11,12 @@ import { EndpointDialog } from './endpoint-dialog.tsx';
 import { eventsText as text, typeWords } from './events-text.ts';
 import { TestEventDialog } from './test-event.tsx';
 
+/** The dialog replaces the endpoint, so it must not open with one that another owner has changed since. */
+const endpointMs = 15_000;
+
 /** The receiver of the account's events. */
 export function EndpointCard() {
-  const endpoint = useRead('/api/v1/events/endpoint', {});
+  const endpoint = useRead('/api/v1/events/endpoint', {}, { everyMs: endpointMs });
   return (
     <Card title={text.endpoint}>
       <Loaded of={endpoint} heights={[120]}>

@@ -48,13 +48,13 @@ function InviteDialog({ account, isOperator = false, onClose }: InviteProps & { 
           ? { email, isOperator: makesOperator, ...(accountId !== '' && { accountId, role }) }
           : { email, role }
       }
-      result={({ url, isMailed }) =>
+      result={({ url, isMailed }, { email: invited }) =>
         url === null ? (
-          <InfoDialog title={peopleText.invitationTitle(email)} onClose={onClose}>
-            <p>{peopleText.invitationSent(email)}</p>
+          <InfoDialog title={peopleText.invitationTitle(invited)} onClose={onClose}>
+            <p>{peopleText.invitationSent(invited)}</p>
           </InfoDialog>
         ) : (
-          <ShownOnce title={peopleText.invitationTitle(email)} what="link" text={url} onClose={onClose}>
+          <ShownOnce title={peopleText.invitationTitle(invited)} what="link" text={url} onClose={onClose}>
             {isMailed ? peopleText.mailed : peopleText.invitationAdvice}
           </ShownOnce>
         )

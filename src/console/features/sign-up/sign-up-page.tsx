@@ -57,11 +57,14 @@ type RequestProps = { readonly needsCode: boolean; readonly onSent: (email: stri
 function RequestForm({ needsCode, onSent }: RequestProps) {
   const { values, field } = useFields({ email: '', code: '' });
   const email = values.email.trim();
-  const request = useSend('/api/console/v1/sign-up', { changes: [], onDone: () => onSent(email) });
+  const request = useSend('/api/console/v1/sign-up', { changes: [] });
   return (
     <Form
       submission={request}
-      onSubmit={() => request.mutate({ email, ...(needsCode && { code: values.code.trim() }) })}
+      // The field may hold another address when the response arrives.
+      onSubmit={() =>
+        request.mutate({ email, ...(needsCode && { code: values.code.trim() }) }, { onSuccess: () => onSent(email) })
+      }
     >
       <TextField label={text.email} type="email" autocomplete="username" required {...field('email')} />
       {needsCode && <TextField label={text.code} autocomplete="off" required {...field('code')} />}
