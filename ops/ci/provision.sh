@@ -9,13 +9,14 @@ root="$(cd "$(dirname "$0")/../.." && pwd)"
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/videogen-tests"
 mkdir -p "$cache"
 : >"$cache/env.next"
-missing=()
+: >"$cache/missing"
 
-# provide NAME COMMAND…: runs the command, which is quick if the program is there, and records a failure.
+# provide NAME COMMAND…: runs the command, which is quick if the program is there, and records a failure. The command may change its
+# working directory, so it runs in a shell of its own.
 provide() {
   local name="$1" log="$cache/$1.log"
   shift
-  if "$@" >"$log" 2>&1; then rm "$log"; else missing+=("$name (see $log)"); fi
+  if ("$@") >"$log" 2>&1; then rm "$log"; else echo "$name (see $log)" >>"$cache/missing"; fi
 }
 use() { echo "$1=$2" >>"$cache/env.next"; }
 
@@ -160,6 +161,14 @@ provide_temporal_server() {
   use TEMPORAL_SERVER_PATH "$folder/server"
 }
 
+# The compiler of Go and the downloads of the other programs run side by side.
+{
+  provide versitygw provide_go versitygw github.com/versity/versitygw/cmd/versitygw@v1.8.0 VIDEOGEN_TEST_S3
+  provide kubeconform provide_go kubeconform github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0 VIDEOGEN_TEST_KUBECONFORM
+  provide helm provide_go helm helm.sh/helm/v3/cmd/helm@v3.22.0 VIDEOGEN_TEST_HELM
+  provide stripe-mock provide_go stripe-mock github.com/stripe/stripe-mock@v0.203.0 VIDEOGEN_TEST_STRIPE_MOCK
+  provide otelcol provide_otelcol
+} &
 provide chromium provide_chromium
 provide proxies provide_proxies
 provide python-tools provide_python_tools
@@ -167,15 +176,11 @@ provide python-client-tools provide_python_client_tools
 provide openai-clients provide_openai_clients
 provide promtool provide_promtool
 provide kubernetes-schemas provide_kubernetes_schemas
-provide versitygw provide_go versitygw github.com/versity/versitygw/cmd/versitygw@v1.8.0 VIDEOGEN_TEST_S3
-provide kubeconform provide_go kubeconform github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0 VIDEOGEN_TEST_KUBECONFORM
-provide helm provide_go helm helm.sh/helm/v3/cmd/helm@v3.22.0 VIDEOGEN_TEST_HELM
-provide stripe-mock provide_go stripe-mock github.com/stripe/stripe-mock@v0.203.0 VIDEOGEN_TEST_STRIPE_MOCK
-provide otelcol provide_otelcol
+wait
 if [ "$tier" = --long ]; then
   provide aiperf provide_aiperf
   provide temporal-server provide_temporal_server
   provide postgresql-15 provide_postgres_15
 fi
 mv "$cache/env.next" "$cache/env"
-if [ "${#missing[@]}" -gt 0 ]; then printf 'could not install: %s\n' "${missing[@]}" >&2; fi
+sed 's/^/could not install: /' "$cache/missing" >&2
