@@ -23,7 +23,7 @@ const mostReaders = 2;
 const crashes: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV', 'SIGBUS'];
 
 const limited = pLimit(Math.min(mostReaders, availableParallelism()));
-/** A start takes 0.2 s of a core, as long as everything else that is done for a task that needs no conversion. */
+/** A start takes 0.2 s of a core, and a short video milliseconds, so a process reads one file after the other. */
 const idle = new Set<ChildProcess>();
 
 type Value<R extends keyof VideoReadings> = Awaited<ReturnType<VideoReadings[R]>>;
