@@ -60,12 +60,14 @@ export function useChoice<Value extends string>(name: string, values: readonly V
   return [value, (next: Value) => set({ [name]: next === byDefault ? undefined : next })] as const;
 }
 
+type Changes = Readonly<Record<string, string | undefined>>;
+
 /** The parameters of the address: filters, tabs and pages live there, so that they survive a reload and can be shared. */
 export function useAddress() {
   const search = new URLSearchParams(useSearch());
   const [path, navigate] = useLocation();
-  const hrefWith = (changes: Readonly<Record<string, string | undefined>>) => {
-    const next = new URLSearchParams(search);
+  const hrefWith = (changes: Changes, from = search) => {
+    const next = new URLSearchParams(from);
     // Another filter begins at the first page again.
     if (!('cursor' in changes)) next.delete('cursor');
     for (const [name, value] of Object.entries(changes)) {
@@ -77,10 +79,13 @@ export function useAddress() {
   };
   return {
     get: (name: string): string | undefined => search.get(name) ?? undefined,
-    hrefWith,
-    set: (changes: Readonly<Record<string, string | undefined>>) => navigate(hrefWith(changes), { replace: true }),
-    push: (changes: Readonly<Record<string, string | undefined>>, state: unknown) =>
-      navigate(hrefWith(changes), { state }),
+    hrefWith: (changes: Changes) => hrefWith(changes),
+    /** Changes the address of this moment: timers and responses come long after the render in which they began. */
+    set: (changes: Changes | ((now: URLSearchParams) => Changes)) => {
+      const now = new URLSearchParams(location.search);
+      navigate(hrefWith(typeof changes === 'function' ? changes(now) : changes, now), { replace: true });
+    },
+    push: (changes: Changes, state: unknown) => navigate(hrefWith(changes), { state }),
   };
 }
 
