@@ -38,7 +38,9 @@ export function VideoGrid({ videos, onExpired }: GridProps) {
         ref={grid}
         class={selection.selected.length > 0 ? 'gallery selecting' : 'gallery'}
         aria-label={galleryText.videos}
-        onKeyDown={(event) => pressed(event, { videos, selection, favorites: mayLabel ? favorites : undefined, focusCard })}
+        onKeyDown={(event) =>
+          pressed(event, { videos, selection, favorites: mayLabel ? favorites : undefined, focusCard })
+        }
       >
         {videos.map((one) => (
           <VideoCard

@@ -35,12 +35,7 @@ export function PlaygroundForm(props: FormProps) {
   const fields = fieldsOf(model);
   const { error } = submission;
   return (
-    <section
-      class="card padded"
-      aria-label={playgroundText.form}
-      {...fileHandlers}
-      onKeyDown={pressed}
-    >
+    <section class="card padded" aria-label={playgroundText.form} {...fileHandlers} onKeyDown={pressed}>
       <Form submission={submission} onSubmit={onGenerate}>
         <ChoiceField
           label={playgroundText.model}
