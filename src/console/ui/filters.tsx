@@ -80,7 +80,7 @@ export function useAddress() {
   return {
     get: (name: string): string | undefined => search.get(name) ?? undefined,
     hrefWith: (changes: Changes) => hrefWith(changes),
-    /** Changes the address of this moment: timers and responses come long after the render in which they began. */
+    /** Changes the current address: timers and responses come long after the render in which they began. */
     set: (changes: Changes | ((now: URLSearchParams) => Changes)) => {
       const now = new URLSearchParams(location.search);
       navigate(hrefWith(typeof changes === 'function' ? changes(now) : changes, now), { replace: true });

@@ -97,7 +97,7 @@ function useShownTasks() {
   const taskIds = useMemo(() => taskIdsOf(given), [given]);
   const reads = useTasks(taskIds);
   const views = reads.flatMap(({ data }) => (data === undefined ? [] : [data]));
-  // Two tasks may be accepted at about the same time, so each is added to those of the address at that moment.
+  // Two tasks may be accepted at about the same time, so each is added to the current ones of the address.
   const changeTasks = (change: (ids: readonly string[]) => readonly string[]) =>
     set((now) => ({ tasks: change(taskIdsOf(now.get('tasks'))).join() }));
   return {
