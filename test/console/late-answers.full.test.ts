@@ -174,3 +174,38 @@ test('an image that was uploaded is there although a later one of the same choic
   await page.getByRole('alert').waitFor();
   await page.getByRole('button', { name: 'Remove image 1' }).waitFor();
 });
+
+test('nothing is generated while a file is uploaded or a URL is typed that it would lack', { skip }, async () => {
+  const { page } = await openPage('/playground');
+  const created: unknown[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/createTask')) created.push(request.postDataJSON());
+  });
+  const generate = (disabled: boolean) => page.getByRole('button', { name: /^Generate/, disabled });
+  const prompt = page.getByLabel('Prompt');
+  await prompt.fill('a lighthouse');
+  const { asked: isAsked, release } = await holdAnswers(page, '/api/v1/uploads');
+  await page.getByLabel('Files of reference images').setInputFiles([await imageFile('a.png')]);
+  await isAsked();
+  await generate(true).waitFor();
+  await page.getByText('Wait until the upload has finished').last().waitFor();
+  await prompt.press('Control+Enter');
+  release();
+  await page.getByRole('button', { name: 'Remove image 1' }).waitFor();
+  await generate(false).waitFor();
+
+  await page.getByRole('button', { name: 'By URL' }).click();
+  const url = page.getByLabel('URL of an image');
+  await url.fill('https://example.com/b.png');
+  await generate(true).waitFor();
+  await page.getByText('Add the URL that you typed, or clear it').last().waitFor();
+  await assertAccessible(page, 'a form that waits for a URL');
+  await prompt.press('Control+Enter');
+  await url.press('Control+Enter');
+  await page.getByRole('button', { name: 'Remove image 2' }).waitFor();
+  await generate(false).click();
+  await page.getByRole('link', { name: 'View task' }).waitFor();
+  // What the form sends.
+  const [sent, ...others] = created as readonly { readonly input: { readonly imageUrls: readonly string[] } }[];
+  assert.deepEqual([sent?.input.imageUrls.length, others], [2, []]);
+});

@@ -71,3 +71,37 @@ test('when the response is lost, the button repeats the same request: one task, 
   assert.equal(new Set(keys).size, 1);
   assert.equal(await balanceOf(accountId), 1_000 - 165);
 });
+
+test('a shortcut or Enter that is held, which repeats, makes one task', { skip }, async () => {
+  const { accountId } = await createTestAccount(service.database, 1_000);
+  const { page, open } = await visitor.signedIn({ [accountId]: 'owner' });
+  await open(`/a/${accountId}/playground`);
+  let sent = 0;
+  page.on('request', (request) => void (request.url().endsWith(createPath) && (sent += 1)));
+  const shown = () => new URL(page.url()).searchParams.get('tasks') ?? '';
+  const generate = page.getByRole('button', { name: /^Generate/, disabled: false });
+  await page.getByLabel('Prompt').fill('a lighthouse [[instant]]');
+  await generate.waitFor();
+  await page.keyboard.down('Control');
+  await page.keyboard.down('Enter');
+  await page.getByRole('link', { name: 'View task' }).waitFor();
+  await generate.waitFor();
+  // The first request was answered, so another one would be charged.
+  for (const _repeat of [1, 2, 3]) await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  await page.keyboard.up('Control');
+  const first = shown();
+
+  await generate.focus();
+  await page.keyboard.down('Enter');
+  await page.waitForURL((url) => url.searchParams.get('tasks') !== first);
+  await generate.waitFor();
+  for (const _repeat of [1, 2, 3]) await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  const second = shown();
+
+  await generate.click();
+  await page.waitForURL((url) => url.searchParams.get('tasks') !== second);
+  assert.equal(sent, 3);
+  assert.equal(await balanceOf(accountId), 1_000 - 3 * 165);
+});

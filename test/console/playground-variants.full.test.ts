@@ -12,6 +12,7 @@ import {
   assertAccessible,
   assertNoSidewaysScroll,
   becomes,
+  holdAnswers,
   settled,
   startVisitor,
   type Visitor,
@@ -273,6 +274,34 @@ test(
   },
 );
 
+test('two refused videos that are started again at the same time are both shown', { skip }, async () => {
+  const { page, accountId } = await openPlayground();
+  const path = '/api/v1/jobs/createTask';
+  let sent = 0;
+  page.on('request', (request) => void (request.url().endsWith(path) && (sent += 1)));
+  // Only the first request reaches the service.
+  let isFirst = true;
+  await page.route(`**${path}`, async (route) => {
+    const isPassed = isFirst;
+    isFirst = false;
+    await (isPassed ? route.continue() : route.abort('connectionreset'));
+  });
+  await page.getByLabel('Prompt').fill('[[instant]] a paper boat');
+  await choose(page, '3');
+  await page.getByRole('button', { name: 'Generate 3 videos · 150 credits' }).click();
+  const repeats = page.getByRole('button', { name: 'Try again · 50 credits' });
+  await becomes('two cards to repeat', () => repeats.count(), 2);
+  await page.unroute(`**${path}`);
+  const { release } = await holdAnswers(page, path);
+  await repeats.first().click();
+  await repeats.last().click();
+  await waitFor('both requests', () => sent === 5 || undefined);
+  release();
+  await becomes('the three videos', () => page.locator('article video').count(), 3);
+  assert.equal(shownTasks(page).length, 3);
+  assert.equal(await balanceOf(accountId), 850);
+});
+
 test(
   'a prompt for two models: the form shows the values of each; run again with a new seed; the history fills the form',
   { skip },
@@ -313,6 +342,15 @@ test(
     assert.deepEqual(errors, []);
   },
 );
+
+test('more files than a field takes are reported, and those that it takes are uploaded', { skip }, async () => {
+  const { page } = await openPlayground();
+  const buffer = await plainImage(640, 360).png().toBuffer();
+  const files = ['a', 'b', 'c'].map((name) => ({ name: `${name}.png`, mimeType: 'image/png', buffer }));
+  await page.getByLabel('Files of reference images').setInputFiles(files);
+  await page.getByRole('alert').getByText('Only 2 of 3 files fit here').waitFor();
+  await page.getByRole('button', { name: 'Remove image 2' }).waitFor();
+});
 
 const imageWidth = 'document.querySelector(".chosen-media img")?.naturalWidth ?? 0';
 

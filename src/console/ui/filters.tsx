@@ -60,12 +60,14 @@ export function useChoice<Value extends string>(name: string, values: readonly V
   return [value, (next: Value) => set({ [name]: next === byDefault ? undefined : next })] as const;
 }
 
+type Changes = Readonly<Record<string, string | undefined>>;
+
 /** The parameters of the address: filters, tabs and pages live there, so that they survive a reload and can be shared. */
 export function useAddress() {
   const search = new URLSearchParams(useSearch());
   const [path, navigate] = useLocation();
-  const hrefWith = (changes: Readonly<Record<string, string | undefined>>) => {
-    // Not as it was rendered: a search that waits for a pause in typing must not undo a filter that was chosen since.
+  // From the current address: timers and responses come long after the render in which they began.
+  const hrefWith = (changes: Changes) => {
     const next = new URLSearchParams(location.search);
     // Another filter begins at the first page again.
     if (!('cursor' in changes)) next.delete('cursor');
@@ -79,9 +81,11 @@ export function useAddress() {
   return {
     get: (name: string): string | undefined => search.get(name) ?? undefined,
     hrefWith,
-    set: (changes: Readonly<Record<string, string | undefined>>) => navigate(hrefWith(changes), { replace: true }),
-    push: (changes: Readonly<Record<string, string | undefined>>, state: unknown) =>
-      navigate(hrefWith(changes), { state }),
+    set: (changes: Changes | ((now: URLSearchParams) => Changes)) =>
+      navigate(hrefWith(typeof changes === 'function' ? changes(new URLSearchParams(location.search)) : changes), {
+        replace: true,
+      }),
+    push: (changes: Changes, state: unknown) => navigate(hrefWith(changes), { state }),
   };
 }
 

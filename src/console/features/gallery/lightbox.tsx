@@ -52,8 +52,10 @@ export function Lightbox(props: LightboxProps) {
     else if (key === 'ArrowRight') onOlder?.();
     // The player and the buttons have a meaning of their own for the space bar.
     else if (key === ' ' && target.closest('button, a, video') === null) togglePlay(player.current);
-    else if (key.toLowerCase() === 'f' && viewerReason === undefined) onFavorite();
-    else return;
+    else if (key.toLowerCase() === 'f' && viewerReason === undefined) {
+      // A key that is held repeats.
+      if (!event.repeat) onFavorite();
+    } else return;
     // The player would seek with the arrows.
     event.preventDefault();
   };

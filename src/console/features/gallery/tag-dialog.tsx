@@ -49,7 +49,8 @@ export function TagDialog({ videos, onClose }: TagProps) {
         value={text}
         onValue={setText}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || word === '') return;
+          // Enter also confirms a word of an input method.
+          if (event.key !== 'Enter' || event.isComposing || word === '') return;
           event.preventDefault();
           add(text);
         }}

@@ -7,7 +7,9 @@ import { toast } from '../../ui/toast.tsx';
 /** Favorites change immediately; a request that fails changes them back. */
 export function useFavorites() {
   const [chosen, setChosen] = useState<Readonly<Record<string, boolean>>>({});
-  const { mutate } = useSend('/api/v1/gallery/label', { changes: ['/api/v1/gallery/videos'] });
+  const { current: sending } = useRef(new Map<string, Promise<unknown>>());
+  // Each call has a promise of its own; the callbacks of `mutate` would report the latest call alone.
+  const { mutateAsync } = useSend('/api/v1/gallery/label', { changes: ['/api/v1/gallery/videos'] });
   const isFavorite = ({ taskId, favorite }: GalleryVideo) => chosen[taskId] ?? favorite;
   return {
     isFavorite,
@@ -15,31 +17,44 @@ export function useFavorites() {
       const { taskId } = video;
       const favorite = !isFavorite(video);
       setChosen((all) => ({ ...all, [taskId]: favorite }));
-      const undo = () => setChosen((all) => ({ ...all, [taskId]: !favorite }));
-      mutate(
-        { taskIds: [taskId], favorite },
-        {
-          onError: (error) => {
-            undo();
-            toast(failureOf(error).sentence, 'bad');
-          },
-        },
-      );
+      // In order: the service stores the request that arrives last.
+      const sent = Promise.resolve(sending.get(taskId))
+        .then(() => mutateAsync({ taskIds: [taskId], favorite }))
+        .catch((error: unknown) => {
+          // A later click has chosen something else already.
+          if (sending.get(taskId) === sent) setChosen((all) => ({ ...all, [taskId]: !favorite }));
+          toast(failureOf(error).sentence, 'bad');
+        });
+      sending.set(taskId, sent);
     },
   };
 }
 
 export type Links = Pick<GalleryVideo, 'videoUrl' | 'posterUrl'>;
 
+/** A new link to a file that cannot be played would fail as well, and another read would sign the next one. */
+const renewalMs = 60_000;
+
+type Known = { readonly links: Links; readonly isBroken: boolean; readonly renewedMs: number };
+
 /** Each read signs other links. The first ones stay, so that no poster loads again, until one no longer works. */
 export function useSteadyLinks() {
-  const { current: links } = useRef(new Map<string, Links>());
+  const { current: known } = useRef(new Map<string, Known>());
   return {
     linksOf: ({ taskId, videoUrl, posterUrl }: GalleryVideo): Links => {
-      const known = links.get(taskId) ?? { videoUrl, posterUrl };
-      links.set(taskId, known);
-      return known;
+      const before = known.get(taskId);
+      // The page may be rendered before the read that signs another link has ended.
+      if (before !== undefined && !(before.isBroken && before.links.videoUrl !== videoUrl)) return before.links;
+      const links = { videoUrl, posterUrl };
+      known.set(taskId, { links, isBroken: false, renewedMs: before?.renewedMs ?? -Infinity });
+      return links;
     },
-    renew: (taskId: string) => void links.delete(taskId),
+    /** Returns true if the videos have to be read again. */
+    renew: (taskId: string): boolean => {
+      const before = known.get(taskId);
+      if (before === undefined || Date.now() - before.renewedMs < renewalMs) return false;
+      known.set(taskId, { ...before, isBroken: true, renewedMs: Date.now() });
+      return true;
+    },
   };
 }

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
+import { useRoleReason } from '../../api/session.ts';
 import { useAddress } from '../../ui/filters.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { galleryText } from './gallery-text.ts';
@@ -20,10 +21,10 @@ export function VideoGrid({ videos, onExpired }: GridProps) {
   const [playing, setPlaying] = useState<string>();
   const selection = useSelection(videos.map(({ taskId }) => taskId));
   const favorites = useFavorites();
+  const mayLabel = useRoleReason('member') === undefined;
   const links = useSteadyLinks();
   const renew = (taskId: string) => {
-    links.renew(taskId);
-    onExpired();
+    if (links.renew(taskId)) onExpired();
   };
   const cursor = get('cursor');
   const opened = videos.findIndex(({ taskId }) => taskId === get('video'));
@@ -37,7 +38,9 @@ export function VideoGrid({ videos, onExpired }: GridProps) {
         ref={grid}
         class={selection.selected.length > 0 ? 'gallery selecting' : 'gallery'}
         aria-label={galleryText.videos}
-        onKeyDown={(event) => pressed(event, { videos, selection, favorites, focusCard })}
+        onKeyDown={(event) =>
+          pressed(event, { videos, selection, favorites: mayLabel ? favorites : undefined, focusCard })
+        }
       >
         {videos.map((one) => (
           <VideoCard
@@ -80,7 +83,8 @@ export function VideoGrid({ videos, onExpired }: GridProps) {
 type Keys = {
   readonly videos: readonly GalleryVideo[];
   readonly selection: ReturnType<typeof useSelection>;
-  readonly favorites: ReturnType<typeof useFavorites>;
+  /** Undefined for viewers, who may not change them. */
+  readonly favorites: ReturnType<typeof useFavorites> | undefined;
   readonly focusCard: (index: number) => void;
 };
 
@@ -98,8 +102,10 @@ function pressed(
   if ((event.ctrlKey || event.metaKey) && key === 'a') selection.selectAll();
   else if (event.ctrlKey || event.metaKey) return;
   else if (step !== undefined) focusCard(index + step);
+  // A key that is held would change it to and fro, with a request each time.
+  else if (event.repeat) return;
   else if (key === 'x') selection.toggle(video.taskId, event.shiftKey);
-  else if (key === 'f') favorites.toggle(video);
+  else if (key === 'f') favorites?.toggle(video);
   else if (key === 'escape') selection.clear();
   else return;
   event.preventDefault();

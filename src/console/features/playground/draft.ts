@@ -1,5 +1,5 @@
 import type { Model, TaskRecord, TaskRequest } from '../../api/contract.ts';
-import type { Values } from '../models/input-values.ts';
+import { isObject, type Values } from '../models/input-values.ts';
 import { type Field, fieldsOf, fittedValue, isGiven, valueOf, withValue } from './input-schema.ts';
 
 /** Values that the chosen model does not accept stay for the next one that does. */
@@ -29,6 +29,15 @@ export function fitted(draft: Draft, model: Model | undefined): Draft {
     {},
   );
   return { ...draft, model: model.model, input };
+}
+
+/** The input with these values; those of other fields stay, also within an object such as `options`. */
+export function mergedInput(input: Values, values: Values): Values {
+  const merged = Object.entries(values).map(([name, value]) => {
+    const before = input[name];
+    return [name, isObject(before) && isObject(value) ? { ...before, ...value } : value] as const;
+  });
+  return { ...input, ...Object.fromEntries(merged) };
 }
 
 /** The request of a fitted draft, without optional parts that are empty. */

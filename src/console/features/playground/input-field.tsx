@@ -4,6 +4,7 @@ import { fieldWord, valueWord } from '../models/models-text.ts';
 import { lengthOf } from './draft.ts';
 import { type Control, type Field, isGiven } from './input-schema.ts';
 import { MediaField } from './media-field.tsx';
+import type { OnPending } from './pending-media.ts';
 import { playgroundText } from './playground-text.ts';
 
 type ControlProps = {
@@ -11,13 +12,14 @@ type ControlProps = {
   readonly value: unknown;
   /** Why the field cannot be used beside another one that is given. */
   readonly blocked: string | undefined;
+  readonly onPending: OnPending;
   /** Called with a function of the current value. */
   readonly onValue: (change: (value: unknown) => unknown) => void;
 };
 
 /** The control for one field of `input`, as its schema describes it. */
 export function FieldControl(props: ControlProps) {
-  const { field, value, blocked, onValue } = props;
+  const { field, value, blocked, onPending, onValue } = props;
   const { name, path, control } = field;
   const hint = blocked ?? hintOf(field);
   const shared = { label: fieldWord(name), name: path, ...(hint !== '' && { hint }) };
@@ -37,6 +39,7 @@ export function FieldControl(props: ControlProps) {
       hint={hint}
       urls={textsOf(value)}
       blocked={blocked}
+      onPending={onPending}
       onUrls={(change) =>
         onValue((before) => {
           const urls = change(textsOf(before));

@@ -5,23 +5,26 @@ import { fieldWord } from '../models/models-text.ts';
 import type { Draft, DraftChange } from './draft.ts';
 import { FieldControl } from './input-field.tsx';
 import { type Field, isGiven, valueOf, withValue } from './input-schema.ts';
+import type { OnPending } from './pending-media.ts';
 import { playgroundText } from './playground-text.ts';
 
 type InputsProps = {
   readonly fields: readonly Field[];
   readonly draft: Draft;
   readonly problem: ApiProblem | null;
+  readonly onPending: OnPending;
   readonly onChange: (change: DraftChange) => void;
 };
 
 /** The controls for the fields of `input`. */
-export function InputFields({ fields, draft, problem, onChange }: InputsProps) {
+export function InputFields({ fields, draft, problem, onPending, onChange }: InputsProps) {
   const controlOf = (field: Field) => (
     <FieldControl
       key={field.path}
       field={field}
       value={valueOf(draft.input, field)}
       blocked={blockerOf(field, draft)}
+      onPending={onPending}
       onValue={(change) => onChange(({ input }) => ({ input: withValue(input, field, change(valueOf(input, field))) }))}
     />
   );

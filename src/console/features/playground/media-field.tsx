@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { maxUploadBytes, maxUploadMegabytes, type UploadKind, uploadTypes } from '../../../media/upload.ts';
 import { upload } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
@@ -8,6 +8,7 @@ import { TextField } from '../../ui/field.tsx';
 import { useFieldError } from '../../ui/form.tsx';
 import { ImagePlus, Link2, X } from '../../ui/icons.ts';
 import { MediaThumbnail, storePreview } from '../tasks/media-thumbnail.tsx';
+import type { OnPending } from './pending-media.ts';
 import { playgroundText } from './playground-text.ts';
 import { isExpired, isUpload } from './upload-previews.ts';
 
@@ -21,12 +22,14 @@ type MediaProps = {
   /** The path of its errors. */
   readonly name: string;
   readonly blocked: string | undefined;
+  readonly onPending: OnPending;
   /** Called with a function of the current URLs. */
   readonly onUrls: (change: (urls: readonly string[]) => readonly string[]) => void;
 };
 
 /** Reference media: URLs that the service can reach, or files that are uploaded, dropped or pasted. See `file-drop.ts`. */
-export function MediaField({ label, name, media, urls, max, hint, blocked, onUrls }: MediaProps) {
+export function MediaField(props: MediaProps) {
+  const { label, name, media, urls, max, hint, blocked, onPending, onUrls } = props;
   const [isTyping, setTyping] = useState(false);
   const fieldError = useFieldError(name);
   const picker = useRef<HTMLInputElement>(null);
@@ -34,7 +37,12 @@ export function MediaField({ label, name, media, urls, max, hint, blocked, onUrl
   const disabledReason = mayNot ?? blocked ?? (urls.length >= max && max > 1 ? playgroundText.atMost(max) : undefined);
   // A new file replaces a single one.
   const add = (url: string) => onUrls((before) => (max === 1 ? [url] : [...before, url]));
-  const { isBusy, uploadError, send } = useUploads(media, add);
+  const { isBusy, uploadError, send } = useUploads({
+    media,
+    max: Math.max(1, max - urls.length),
+    onPending,
+    onUploaded: add,
+  });
   const error = uploadError ?? fieldError;
   return (
     <fieldset class="field media" {...(disabledReason === undefined && { 'data-media': media })}>
@@ -62,7 +70,7 @@ export function MediaField({ label, name, media, urls, max, hint, blocked, onUrl
           aria-label={playgroundText.filesOf(label)}
           onChange={(event) => {
             const { files } = event.currentTarget;
-            if (files !== null && files.length > 0) void send([...files].slice(0, Math.max(1, max - urls.length)));
+            if (files !== null && files.length > 0) void send([...files]);
             event.currentTarget.value = '';
           }}
         />
@@ -70,6 +78,7 @@ export function MediaField({ label, name, media, urls, max, hint, blocked, onUrl
       {isTyping && (
         <ByUrl
           label={playgroundText.urlOf(playgroundText.aFile[media])}
+          onPending={onPending}
           onUrl={(url) => {
             add(url);
             setTyping(false);
@@ -90,16 +99,19 @@ export function MediaField({ label, name, media, urls, max, hint, blocked, onUrl
   );
 }
 
-/** Uploads files one after the other, up to the first that is refused. */
-function useUploads(media: UploadKind, onUploaded: (url: string) => void) {
+type UploadsProps = Pick<MediaProps, 'media' | 'max' | 'onPending'> & { readonly onUploaded: (url: string) => void };
+
+/** Uploads files one after the other, up to the first that is refused. Further ones may be dropped meanwhile. */
+function useUploads({ media, max, onPending, onUploaded }: UploadsProps) {
   const { accountId } = useAccount();
-  const [isBusy, setBusy] = useState(false);
+  const [running, setRunning] = useState(0);
   const [uploadError, setUploadError] = useState<string>();
   const send = async (files: readonly File[]) => {
-    setBusy(true);
-    setUploadError(undefined);
+    const endWait = onPending(playgroundText.uploading);
+    setRunning((count) => count + 1);
+    setUploadError(files.length > max ? playgroundText.notAll(max, files.length) : undefined);
     try {
-      for (const file of files) {
+      for (const file of files.slice(0, max)) {
         if (!file.type.startsWith(`${media}/`))
           throw new Error(playgroundText.notOfKind(file.name, playgroundText.aFile[media]));
         if (file.size > maxUploadBytes(media))
@@ -111,10 +123,11 @@ function useUploads(media: UploadKind, onUploaded: (url: string) => void) {
     } catch (error) {
       setUploadError(error instanceof Error && error.name === 'Error' ? error.message : failureOf(error).sentence);
     } finally {
-      setBusy(false);
+      setRunning((count) => count - 1);
+      endWait();
     }
   };
-  return { isBusy, uploadError, send };
+  return { isBusy: running > 0, uploadError, send };
 }
 
 function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'onUrls'>) {
@@ -147,9 +160,14 @@ function nameOf(url: string, media: UploadKind): string {
   return isExpired(url) ? playgroundText.expired(name) : name;
 }
 
-function ByUrl({ label, onUrl }: { readonly label: string; readonly onUrl: (url: string) => void }) {
+type ByUrlProps = Pick<MediaProps, 'label' | 'onPending'> & { readonly onUrl: (url: string) => void };
+
+function ByUrl({ label, onPending, onUrl }: ByUrlProps) {
   const [typed, setTyped] = useState('');
-  const add = () => typed.trim() !== '' && onUrl(typed.trim());
+  const url = typed.trim();
+  const isTyped = url !== '';
+  useLayoutEffect(() => (isTyped ? onPending(playgroundText.urlNotAdded) : undefined), [isTyped, onPending]);
+  const add = () => isTyped && onUrl(url);
   return (
     <div class="by-url">
       <TextField
@@ -161,6 +179,8 @@ function ByUrl({ label, onUrl }: { readonly label: string; readonly onUrl: (url:
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return;
           event.preventDefault();
+          // Ctrl+Enter would send the form without this URL.
+          event.stopPropagation();
           add();
         }}
       />

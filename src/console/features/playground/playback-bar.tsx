@@ -44,9 +44,9 @@ function useKeys({ toggle, seek, seconds }: Playback, onSound: () => void): void
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.metaKey || event.ctrlKey || event.altKey || takesKeys(event.target)) return;
-      const actions: Readonly<Record<string, () => void>> = {
-        ' ': toggle,
-        m: onSound,
+      const actions: Readonly<Record<string, () => unknown>> = {
+        ' ': () => !event.repeat && toggle(),
+        m: () => !event.repeat && onSound(),
         ArrowLeft: () => seek(seconds - keyStepSeconds),
         ArrowRight: () => seek(seconds + keyStepSeconds),
       };

@@ -1,3 +1,4 @@
+import type { JSX } from 'preact';
 import type { Model } from '../../api/contract.ts';
 import type { ApiProblem } from '../../api/problem.ts';
 import { ChoiceField, TextField } from '../../ui/field.tsx';
@@ -8,6 +9,7 @@ import { fileHandlers } from './file-drop.ts';
 import { GenerateButton, priceWords } from './generate-button.tsx';
 import { hasError, InputFields } from './input-fields.tsx';
 import { fieldsOf } from './input-schema.ts';
+import type { OnPending } from './pending-media.ts';
 import { playgroundText } from './playground-text.ts';
 import { OtherModels, VariantFields } from './variant-fields.tsx';
 import type { Variant } from './variants.ts';
@@ -21,27 +23,19 @@ type FormProps = {
   readonly balance: number | undefined;
   readonly submission: { readonly isPending: boolean; readonly error: ApiProblem | null };
   readonly disabledReason: string | undefined;
+  readonly onPending: OnPending;
   readonly onChange: (change: DraftChange) => void;
   readonly onGenerate: () => void;
 };
 
 /** The form of the chosen model: its fields and their bounds are the model's own. */
 export function PlaygroundForm(props: FormProps) {
-  const { models, model, draft, variants, submission, onChange, onGenerate } = props;
+  const { models, model, draft, variants, submission, onPending, onChange, onGenerate } = props;
   if (model === undefined) return <p>{playgroundText.noModel}</p>;
   const fields = fieldsOf(model);
   const { error } = submission;
   return (
-    <section
-      class="card padded"
-      aria-label={playgroundText.form}
-      {...fileHandlers}
-      onKeyDown={(event) => {
-        if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
-        event.preventDefault();
-        event.currentTarget.querySelector('form')?.requestSubmit();
-      }}
-    >
+    <section class="card padded" aria-label={playgroundText.form} {...fileHandlers} onKeyDown={pressed}>
       <Form submission={submission} onSubmit={onGenerate}>
         <ChoiceField
           label={playgroundText.model}
@@ -52,7 +46,7 @@ export function PlaygroundForm(props: FormProps) {
           onValue={(value) => onChange({ model: value })}
         />
         {draft.variants === 'models' && <OtherModels models={models} model={model} draft={draft} onChange={onChange} />}
-        <InputFields fields={fields} draft={draft} problem={error} onChange={onChange} />
+        <InputFields fields={fields} draft={draft} problem={error} onPending={onPending} onChange={onChange} />
         <Fold
           title={playgroundText.callback}
           isGiven={draft.callBackUrl !== ''}
@@ -75,4 +69,17 @@ export function PlaygroundForm(props: FormProps) {
       </Form>
     </section>
   );
+}
+
+/**
+ * Ctrl or ⌘ with Enter presses the button, which is disabled at times. A key that is held repeats: it would be charged anew each time
+ * that the request before has been accepted.
+ */
+function pressed(event: JSX.TargetedKeyboardEvent<HTMLElement>): void {
+  if (event.key !== 'Enter') return;
+  const isShortcut = event.metaKey || event.ctrlKey;
+  // Enter adds lines to a text.
+  if (!isShortcut && (!event.repeat || event.target instanceof HTMLTextAreaElement)) return;
+  event.preventDefault();
+  if (!event.repeat) event.currentTarget.querySelector<HTMLElement>('[type="submit"]')?.click();
 }

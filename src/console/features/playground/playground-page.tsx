@@ -14,6 +14,7 @@ import { maxVariants, requestOf } from './draft.ts';
 import { HistoryCard } from './history-card.tsx';
 import { fieldsOf } from './input-schema.ts';
 import { useProgressTitle } from './notify.tsx';
+import { usePendingMedia } from './pending-media.ts';
 import { PlaygroundForm } from './playground-form.tsx';
 import { playgroundText } from './playground-text.ts';
 import { requestSamples } from './request-samples.ts';
@@ -35,9 +36,10 @@ export function PlaygroundPage() {
   const { draft, model, change, fill } = useDraft(models);
   useUploadPreviews(draft);
   const now = useNow(priceMs);
-  const { submission, seeds } = useGeneration();
+  const { submission, generate, seeds } = useGeneration();
+  const pending = usePendingMedia();
   const { data: account } = useRead('/api/v1/credits', { limit: 1 });
-  const viewerReason = useRoleReason('member');
+  const disabledReason = useRoleReason('member') ?? pending.reason;
   const variants = model === undefined ? [] : variantsOf({ draft, model, models, now }, seeds);
   const request = requestOf(draft, model === undefined ? [] : fieldsOf(model));
   const { taskIds, reads, views } = shown;
@@ -58,12 +60,10 @@ export function PlaygroundPage() {
             variants={variants}
             balance={account?.balance}
             submission={submission}
-            disabledReason={viewerReason}
+            disabledReason={disabledReason}
+            onPending={pending.onPending}
             onChange={change}
-            onGenerate={() => {
-              // Not in `onDone`: the address stays as it is when the page was left meanwhile.
-              if (viewerReason === undefined) submission.mutate(variants, { onSuccess: shown.show });
-            }}
+            onGenerate={() => disabledReason === undefined && generate(variants, shown.show)}
           />
         )}
         <div class="stack">
@@ -93,11 +93,13 @@ export function PlaygroundPage() {
 function useShownTasks() {
   const { get, set } = useAddress();
   const [partly, setPartly] = useState<Batch>();
-  const given = get('tasks') ?? '';
-  const taskIds = useMemo(() => [...new Set(given.split(','))].filter(Boolean).slice(0, maxVariants), [given]);
+  const given = get('tasks');
+  const taskIds = useMemo(() => taskIdsOf(given), [given]);
   const reads = useTasks(taskIds);
   const views = reads.flatMap(({ data }) => (data === undefined ? [] : [data]));
-  const setTasks = (ids: readonly string[]) => set({ tasks: ids.join() });
+  // Two tasks may be accepted at about the same time, so each is added to the current ones of the address.
+  const changeTasks = (change: (ids: readonly string[]) => readonly string[]) =>
+    set((now) => ({ tasks: change(taskIdsOf(now.get('tasks'))).join() }));
   return {
     taskIds,
     reads,
@@ -105,11 +107,11 @@ function useShownTasks() {
     partly,
     show: (batch: Batch) => {
       setPartly(batch.refused.length === 0 ? undefined : batch);
-      setTasks(batch.accepted.map(({ taskId }) => taskId));
+      changeTasks(() => batch.accepted.map(({ taskId }) => taskId));
     },
     clear: () => {
       setPartly(undefined);
-      setTasks([]);
+      changeTasks(() => []);
     },
     retried: ({ key }: Refused, accepted: Accepted) => {
       setPartly(
@@ -119,13 +121,19 @@ function useShownTasks() {
             refused: before.refused.filter((one) => one.key !== key),
           },
       );
-      setTasks([...taskIds, accepted.taskId]);
+      changeTasks((ids) => [...ids, accepted.taskId]);
     },
     /** A new task stands beside its source, or replaces it if that failed or the row is full. */
     ranAgain: (source: string, taskId: string) => {
       const hasFailed = views.some(({ task }) => task.taskId === source && !isLive(task) && task.state === 'fail');
-      const isReplaced = hasFailed || taskIds.length >= maxVariants;
-      setTasks(taskIds.flatMap((one) => (one !== source ? [one] : isReplaced ? [taskId] : [one, taskId])));
+      changeTasks((ids) => {
+        const isReplaced = hasFailed || ids.length >= maxVariants;
+        return ids.flatMap((one) => (one !== source ? [one] : isReplaced ? [taskId] : [one, taskId]));
+      });
     },
   };
+}
+
+function taskIdsOf(text: string | null | undefined): readonly string[] {
+  return [...new Set(text?.split(','))].filter(Boolean).slice(0, maxVariants);
 }

@@ -15,8 +15,8 @@ export function RefusedCard({ refused, onAccepted }: RefusedProps) {
   const problem = retry.error ?? refused.problem;
   const fields = Object.entries(problem.errors);
   const failure = failureOf(problem, fields);
-  // After an error of the service or the network, only a retry shows whether the task was accepted.
-  const isCertain = problem.status >= 400 && problem.status < 500;
+  // After an error of the service or the network, only a retry shows whether the task was accepted. A key that was used before was charged.
+  const isCertain = problem.status >= 400 && problem.status < 500 && problem.error !== 'idempotency_key_reused';
   return (
     <article class="variant" aria-label={label}>
       <header>

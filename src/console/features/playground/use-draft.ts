@@ -3,7 +3,7 @@ import type { Model, TaskRecord } from '../../api/contract.ts';
 import { useAccount, useMe } from '../../api/session.ts';
 import { useAddress } from '../../ui/filters.tsx';
 import { useTask } from '../tasks/use-task.ts';
-import { type Draft, type DraftChange, draftOf, fitted } from './draft.ts';
+import { type Draft, type DraftChange, draftOf, fitted, mergedInput } from './draft.ts';
 import { storedDraft, storeDraft } from './draft-store.ts';
 
 /** The draft, which begins with the task of `?from=` or the model of `?model=`, else with what was typed last in this browser. */
@@ -40,8 +40,11 @@ export function useDraft(models: readonly Model[]) {
     // A function of the current draft: an upload ends long after the render in which it began.
     change: (change: DraftChange) =>
       setDraft((current) => {
-        const changed = typeof change === 'function' ? change(fit(current).draft) : change;
-        return { ...current, ...changed, input: { ...current.input, ...changed.input } };
+        const shown = fit(current).draft;
+        // An upload may end after another model was chosen, whose form leaves out the field and its other files.
+        const whole = { ...shown, input: mergedInput(current.input, shown.input) };
+        const changed = typeof change === 'function' ? change(whole) : change;
+        return { ...current, ...changed, input: mergedInput(current.input, changed.input ?? {}) };
       }),
   };
 }

@@ -1,6 +1,6 @@
-import { useContext, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { send } from '../../api/call.ts';
-import { type ApiProblem, problemOf } from '../../api/problem.ts';
+import { type ApiProblem, failureOf, problemOf } from '../../api/problem.ts';
 import { AccountContext, randomKey, useAction, useRefresh } from '../../api/queries.ts';
 import { toast } from '../../ui/toast.tsx';
 import { maxVariants } from './draft.ts';
@@ -19,6 +19,9 @@ export type Batch = { readonly accepted: readonly Accepted[]; readonly refused: 
 export function useGeneration() {
   const create = useCreate();
   const [slots, setSlots] = useState(newSlots);
+  const isSending = useRef(false);
+  const isLeft = useRef(false);
+  useEffect(() => () => void (isLeft.current = true), []);
   const submission = useAction(
     async (variants: readonly Variant[]): Promise<Batch> => {
       const accepted: Accepted[] = [];
@@ -29,10 +32,10 @@ export function useGeneration() {
           accepted.push(await create(variant, key));
         } catch (error) {
           const problem = problemOf(error);
-          refused.push({ variant, key, problem });
           // The service accepted an earlier request of this form, so the next one is a new request.
-          if (problem.error === 'idempotency_key_reused')
-            setSlots((current) => current.map((slot, at) => (at === index ? newSlot() : slot)));
+          const isReused = problem.error === 'idempotency_key_reused';
+          refused.push({ variant, key: isReused ? randomKey() : key, problem });
+          if (isReused) setSlots((current) => current.map((slot, at) => (at === index ? newSlot() : slot)));
           // The others hold the same invalid field.
           if (problem.error === 'invalid_request' && accepted.length === 0) break;
         }
@@ -42,13 +45,27 @@ export function useGeneration() {
       return { accepted, refused };
     },
     {
-      onDone: ({ accepted }) => {
+      onDone: ({ accepted, refused }) => {
         setSlots(newSlots());
         toast(playgroundText.accepted(accepted.length));
+        if (isLeft.current && refused.length > 0)
+          toast(playgroundText.partlyTitle(refused.length, accepted.length + refused.length), 'bad');
       },
+      // The form shows it, unless its page was left meanwhile.
+      onError: (problem) => isLeft.current && toast(failureOf(problem).sentence, 'bad'),
     },
   );
-  return { submission, seeds: slots.map(({ seed }) => seed) };
+  return {
+    submission,
+    /** `onAccepted` is not called when the page was left meanwhile: its address is another one then. */
+    generate: (variants: readonly Variant[], onAccepted: (batch: Batch) => void) => {
+      // A second click may come before the button is rendered as busy.
+      if (isSending.current) return;
+      isSending.current = true;
+      submission.mutate(variants, { onSuccess: onAccepted, onSettled: () => (isSending.current = false) });
+    },
+    seeds: slots.map(({ seed }) => seed),
+  };
 }
 
 /** Sends one variant again that was not accepted, as the same request. */
