@@ -14,11 +14,15 @@ const maxAllocatedBytes = 512 * 1024 * 1024;
 
 /** Arguments of ffmpeg for a file that clients or upstreams made. */
 export function untrustedInput({ demuxer, path, maxPixels = mostPixels }: UntrustedInput): readonly string[] {
+  const limits = ['-threads', `${decoderThreads}`, '-max_alloc', `${maxAllocatedBytes}`, '-max_pixels', `${maxPixels}`];
   return [
-    ...['-threads', `${decoderThreads}`, '-max_alloc', `${maxAllocatedBytes}`, '-max_pixels', `${maxPixels}`],
+    ...limits,
     // Another file that an MP4 refers to must never be opened.
     ...(demuxer === 'mov' ? ['-enable_drefs', '0'] : []),
     // Left to guess, ffmpeg takes a text for a playlist, and reads the files that it names.
-    ...['-f', demuxer, '-i', path],
+    '-f',
+    demuxer,
+    '-i',
+    path,
   ];
 }

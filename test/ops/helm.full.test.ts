@@ -224,10 +224,10 @@ describe('the chart', { skip: noHelm }, () => {
       const before = workloads(name);
       const found = workloads(name, maintenance);
       assert.deepEqual(
-        found.map(({ kind, metadata, spec }) => [kind, metadata.name, spec.replicas]).toSorted(),
+        found.map(({ kind, metadata, spec }) => `${kind} ${metadata.name} ${spec.replicas}`).toSorted(),
         before
-          .flatMap(({ kind, metadata }) => (kind === 'Deployment' ? [[kind, metadata.name, 0]] : []))
-          .concat([['Deployment', 'shop-videogen-maintenance', 1]])
+          .flatMap(({ kind, metadata }) => (kind === 'Deployment' ? [`${kind} ${metadata.name} 0`] : []))
+          .concat('Deployment shop-videogen-maintenance 1')
           .toSorted(),
       );
       const podOf = (suffix: string, of: typeof found) =>

@@ -21,9 +21,12 @@ const units = [
 
 /** "3m ago", with the exact time on hover; older than a week, the date. */
 export function Time({ ms }: { readonly ms: number }) {
-  useNow(30_000);
-  // The last tick may lie before an event that was read since, which is not in the future.
-  const now = Date.now();
+  // A new time begins with a new clock: the last tick of the other may lie before it, and it would appear to be in the future.
+  return <TimeAgo key={ms} ms={ms} />;
+}
+
+function TimeAgo({ ms }: { readonly ms: number }) {
+  const now = useNow(30_000);
   return (
     <time dateTime={new Date(ms).toISOString()} title={exact.format(ms)} class="nowrap">
       {Math.abs(now - ms) > 7 * dayMs ? day.format(ms) : relativeTime(ms - now)}
