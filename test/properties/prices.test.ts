@@ -59,9 +59,12 @@ function priceAt({ own, general, listed: inCatalogue }: Decisions, atMs: number)
 const pricesOf = (rates: readonly Listed[]) => standardPrice(...rates.toSorted((a, b) => a.fromMs - b.fromMs));
 const defaultListed = [{ creditsPerSecond: 33, fromMs: 0 }];
 
-function accept({ accountId, model, duration = 4, listed = defaultListed }: Order): Promise<CreateOutcome> {
+function accept(
+  { accountId, model, duration = 4, listed = defaultListed }: Order,
+  db: Database = database.db,
+): Promise<CreateOutcome> {
   const param = { ...taskParam('priced', { duration }), model };
-  return acceptTask(database.db, {
+  return acceptTask(db, {
     taskId: uuidv7(),
     accountId,
     ...requestOf(param),
@@ -163,16 +166,20 @@ test('a create that began before a change and had to wait past it pays the old p
     await rival.query('select from accounts where id = $1 for no key update', [accountId]);
     const fromMs = (await databaseNow()) + leadMs;
     await insertDecidedPrice(database.db, { model, accountId, creditsPerSecond: 50, fromMs });
-    const early = Array.from({ length: 3 }, () => accept({ accountId, model }));
+    // Each reaches another process: in one process, creates that wait for one account wait for each other.
+    const processes = Array.from({ length: 4 }, () => createDatabase({ url: database.url, poolSize: 1 }));
+    const [last, ...others] = processes;
+    const early = others.map((db) => accept({ accountId, model }, db));
     await waitFor('three creates behind the lock', async () => ((await waiting()) === 3 ? true : undefined));
     const isEarly = (await databaseNow()) < fromMs;
     await waitFor('the change', async () => ((await databaseNow()) >= fromMs ? true : undefined));
-    const late = accept({ accountId, model });
+    const late = accept({ accountId, model }, last);
     await waitFor('a fourth create behind the lock', async () => ((await waiting()) === 4 ? true : undefined));
     await rival.query('commit');
     await rival.end();
     const charges = (await Promise.all(early)).map(chargeOf);
     assert.equal(chargeOf(await late), 4 * 50);
+    await Promise.all(processes.map((db) => db.close()));
     if (!isEarly) return 'too late';
     assert.deepEqual(charges, [4 * 33, 4 * 33, 4 * 33]);
     return 'played';

@@ -217,7 +217,7 @@ test('422 a body that is nested too deep is told how deep it may be', async () =
 
 const deep = '['.repeat(100_000) + ']'.repeat(100_000);
 for (const [name, body, status] of [
-  ['100,000 nested arrays', deep, 400],
+  ['100,000 nested arrays', deep, 422],
   ['100,000 nested arrays in a field', `{"model":${deep}}`, 422],
   [
     '100,000 nested arrays in an unknown field of input',
@@ -225,7 +225,7 @@ for (const [name, body, status] of [
     422,
   ],
   ['40,000 nested objects', `${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`, 422],
-  ['100,000 brackets that never close', '['.repeat(100_000), 400],
+  ['100,000 brackets that never close', '['.repeat(100_000), 422],
   ['20,000 unknown fields', `{${Array.from({ length: 20_000 }, (_, i) => `"f${i}":1`).join(',')}}`, 422],
   ['60,000 images', `{"model":"videogen-2.0","input":{"prompt":"x","imageUrls":[${'"x",'.repeat(60_000)}"x"]}}`, 422],
   ['a huge number', `{"model":"videogen-2.0","input":{"prompt":"x","duration":1${'0'.repeat(100_000)}}}`, 422],
