@@ -15,8 +15,8 @@ export const startDeadline: StartDeadline = (leftMs) => {
   return { signal: passed.signal, stop: () => clearTimeout(timer) };
 };
 
-/** Returns a signal that aborts `ms` after another one, for work that still needs a moment to end. */
-export function abortingLater(signal: AbortSignal, ms: number, start: StartDeadline): Deadline {
+/** Returns a signal that aborts `ms` after another one, so that work in flight can end. */
+export function delayAbort(signal: AbortSignal, ms: number, start: StartDeadline): Deadline {
   const late = new AbortController();
   let grace: Deadline | undefined;
   const onAbort = () => {

@@ -3,7 +3,7 @@ import type { JobRequest } from '../../src/providers/contract.ts';
 import type { VideoForm } from '../../src/tasks/ports.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/tasks.ts';
 import { TaskEnded } from '../attempts.ts';
-import { abortingLater } from '../deadline.ts';
+import { delayAbort } from '../deadline.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { providerFailures } from './failures.ts';
 import type { Stop } from './job.ts';
@@ -47,7 +47,7 @@ export async function withCreateGrace<T>(
   signal: AbortSignal,
   work: (late: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const late = abortingLater(signal, createGraceMs, deps.startDeadline);
+  const late = delayAbort(signal, createGraceMs, deps.startDeadline);
   try {
     return await work(late.signal);
   } finally {

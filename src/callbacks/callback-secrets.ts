@@ -6,29 +6,15 @@ import { many, maybeOne, none } from '../platform/database/statement.ts';
 export const secretPurposes = ['callback', 'event'] as const;
 export type SecretPurpose = (typeof secretPurposes)[number];
 
-/** Secrets that sign for a purpose at a time, because each adds a signature to every delivery. */
-const maxSecrets = 10;
-
-export class TooManySecrets extends Error {
-  override readonly name = 'TooManySecrets';
-  readonly limit = maxSecrets;
-
-  constructor() {
-    super(
-      `at most ${maxSecrets} secrets sign at a time; rotate with an overlap of 0 seconds, or wait until one expires`,
-    );
-  }
-}
-
 /** A secret is sealed with a key that is not in the database. */
 export type SealedSecret = { readonly sealed: string; readonly expiresAt: number | undefined };
 
-/** Lists the secrets that sign for a purpose: the current one, then the former ones in their overlap. */
+/** Lists the secrets that sign for a purpose: the current one, then the former ones in their overlap; at most ten. */
 export const listCallbackSecrets = many<SealedSecret, [accountId: string, purpose: SecretPurpose]>({
   name: 'list-callback-secrets',
   text: `
 select sealed, expires_at as "expiresAt" from callback_secrets
-where account_id = $1 and purpose = $2 and (expires_at is null or expires_at > now()) order by id desc limit ${maxSecrets}`,
+where account_id = $1 and purpose = $2 and (expires_at is null or expires_at > now()) order by id desc`,
 });
 
 /** Stores the account's first secret, unless another process stored one first: the caller reads it back. */
@@ -54,20 +40,21 @@ export async function showCallbackSecret(
   return row?.sealed;
 }
 
+/** Each adds a signature to every delivery. */
+const maxFormerSecrets = 9;
+
 const expireCurrent = none<[accountId: string, purpose: SecretPurpose, overlapSeconds: number]>({
   name: 'expire-callback-secret',
   text: `
-with dropped as (delete from callback_secrets where account_id = $1 and purpose = $2 and expires_at <= now())
+with dropped as (
+  delete from callback_secrets where account_id = $1 and purpose = $2 and (expires_at <= now() or id not in (
+    select id from callback_secrets where account_id = $1 and purpose = $2 order by id desc limit ${maxFormerSecrets})))
 update callback_secrets set expires_at = now() + $3 * interval '1 second'
 where account_id = $1 and purpose = $2 and expires_at is null`,
 });
-const createNext = maybeOne<{ secretId: number }, [accountId: string, purpose: SecretPurpose, sealed: string]>({
+const createNext = none<[accountId: string, purpose: SecretPurpose, sealed: string]>({
   name: 'create-next-callback-secret',
-  text: `
-insert into callback_secrets (account_id, purpose, sealed, shown_at)
-select $1, $2, $3, now()
-where (select count(*) from callback_secrets where account_id = $1 and purpose = $2 and expires_at > now()) < ${maxSecrets}
-returning id as "secretId"`,
+  text: `insert into callback_secrets (account_id, purpose, sealed, shown_at) values ($1, $2, $3, now())`,
 });
 
 /** `overlapSeconds`: how long the replaced secret also signs. */
@@ -77,10 +64,7 @@ export type SecretRotation = {
   readonly overlapSeconds: number;
 };
 
-/**
- * Replaces the current secret, which also signs for `overlapSeconds` more. The new one counts as shown. Throws `AccountClosed`, and
- * `TooManySecrets` if ten others would sign beside it.
- */
+/** Replaces the current secret, which also signs for `overlapSeconds` more, beside the eight before it at most. The new one counts as shown. Throws `AccountClosed`. */
 export function rotateCallbackSecret(
   db: Database,
   { accountId, purpose, sealed, overlapSeconds }: SecretRotation & { readonly sealed: string },
@@ -89,7 +73,7 @@ export function rotateCallbackSecret(
     // The lock serializes rotations: two concurrent ones would find the same current secret.
     await lockOpenAccount({ run }, accountId);
     await expireCurrent({ run }, accountId, purpose, overlapSeconds);
-    if ((await createNext({ run }, accountId, purpose, sealed)) === undefined) throw new TooManySecrets();
+    await createNext({ run }, accountId, purpose, sealed);
   });
 }
 

@@ -35,10 +35,10 @@ const rotateCallbackSecret = defineEndpoint({
   summary: 'Rotate the callback secret',
   description:
     'Returns the new secret once. For `overlapSeconds` (a day by default), callbacks carry the signatures of both secrets, so that ' +
-    'receivers can switch; with 0, the old secret stops signing immediately. At most ten secrets sign at a time.',
+    'receivers can switch; with 0, the old secret stops signing immediately.',
   body: rotation,
   data: rotatedSchema,
-  failures: ['account_closed', 'too_many_secrets'],
+  failures: ['account_closed'],
   handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { callbackSecrets }) => ({
     secret: await callbackSecrets.rotate({ accountId, overlapSeconds }),
     overlapSeconds,
@@ -72,7 +72,7 @@ const rotateEventSecret = defineEndpoint({
     'Returns the new secret once. For `overlapSeconds` (a day by default), events carry the signatures of both secrets.',
   body: rotation,
   data: rotatedSchema,
-  failures: ['account_closed', 'too_many_secrets'],
+  failures: ['account_closed'],
   handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { callbackSecrets }) => ({
     secret: await callbackSecrets.rotate({ accountId, overlapSeconds, purpose: 'event' }),
     overlapSeconds,

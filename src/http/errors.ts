@@ -3,7 +3,6 @@ import { describeFieldError, type FieldError, firstOfEachPath } from '../platfor
 import { PasswordsBusy } from '../people/passwords.ts';
 import { AccountClosed } from '../accounts/accounts.ts';
 import { DatabaseUnavailable, DatabaseBusy } from '../platform/database/database.ts';
-import { TooManySecrets } from '../callbacks/callback-secrets.ts';
 import { ContentDeleted } from '../callbacks/deliveries.ts';
 import { ProofOutdated } from '../people/sign-in.ts';
 import { PaymentsUnavailable } from '../payments/contract.ts';
@@ -112,9 +111,6 @@ export const errorCatalogue = {
   task_not_finished: apiError(409, 'the task has not ended yet; its callback is sent when it does'),
   callback_test_running: apiError(409, 'a test of this account is already running; wait for its result'),
   callback_secret_already_shown: apiError(409, 'the callback secret was already shown; rotate it to get a new one'),
-  too_many_secrets: apiError(409, 'too many secrets sign; rotate with an overlap of 0 seconds', {
-    data: z.strictObject({ limit: z.int().positive() }),
-  }),
   key_not_active: apiError(409, 'the key is revoked or has expired'),
   already_member: apiError(409, 'already a member of the account'),
   last_owner: apiError(409, 'an account needs at least one owner; add another owner first'),
@@ -270,9 +266,6 @@ export function toHttpError(error: unknown): HttpError {
     return new HttpError('sign_in_failed', { msg: 'this sign-in is no longer valid; sign in again' });
   if (error instanceof AccountClosed) return new HttpError('account_closed', { msg: error.message });
   if (error instanceof ContentDeleted) return new HttpError('content_deleted', { msg: error.message });
-  if (error instanceof TooManySecrets) {
-    return new HttpError('too_many_secrets', { msg: error.message, data: { limit: error.limit } });
-  }
   if (error instanceof TooManyTags) {
     return new HttpError('too_many_tags', { msg: error.message, data: { limit: error.limit } });
   }

@@ -170,7 +170,7 @@ export type PolledProvider = Capabilities & {
   readonly minPollMs: number;
   /** The limit of each worker process. */
   readonly maxPollsPerSecond: number;
-  /** A create without a response ends after this time, and may reach the upstream until then. */
+  /** A create, with its uploads, ends after this time, and may reach the upstream until then. */
   readonly submitTimeoutMs: number;
   /** Sends one create request, once. Any error except a `TaskError` about an image is treated as `unknown`. */
   submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;

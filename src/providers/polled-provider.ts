@@ -71,6 +71,12 @@ export function createPolledProvider(
   };
 }
 
+/** Returns a function that returns what is left of the time of a create, whose uploads and last request share it. */
+export function createTimeOf(submitTimeoutMs: number): () => number {
+  const endsAt = performance.now() + submitTimeoutMs;
+  return () => Math.max(1, Math.round(endsAt - performance.now()));
+}
+
 function urlIn(status: JobStatus) {
   return status.state === 'succeeded' ? status.result?.['url'] : undefined;
 }

@@ -56,18 +56,6 @@ test('200 a rotation shows the new secret once; the overlap is a day unless chos
   assert.deepEqual([again['overlapSeconds'], again['secret'] === rotated['secret']], [0, false]);
 });
 
-for (const purpose of ['callbacks', 'events']) {
-  test(`409 an eleventh secret that would sign ${purpose}`, async () => {
-    const { key } = await service.newAccount(0, ['callbacks:secret']);
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const rotate = () => service.send('POST', `/api/v1/${purpose}/secret/rotate`, { headers, body: '{}' });
-    for (let count = 0; count < 10; count += 1) assert.equal((await rotate()).status, 200);
-    const refused = await rotate();
-    assertRefused(refused, 409, /at most 10 secrets sign at a time/, { limit: 10 });
-    assert.equal(refused.json.error, 'too_many_secrets');
-  });
-}
-
 for (const overlapSeconds of [-1, 1.5, 2_592_001, '60', null]) {
   test(`422 an overlap of ${JSON.stringify(overlapSeconds)}`, async () => {
     const { key } = await service.newAccount(0, ['callbacks:secret']);

@@ -152,8 +152,8 @@ function isEscaped(text: string, position: number): boolean {
 }
 
 /**
- * Refuses JSON that `JSON.parse` accepts: with text that is not plain, or with duplicate keys, of which another reader may use the first. Throws from the
- * callbacks, because the visitor cannot be stopped otherwise.
+ * Refuses JSON that `JSON.parse` accepts: with control characters in texts, or with duplicate keys, of which another parser may use the
+ * first. Throws from the callbacks, because the visitor cannot be stopped otherwise.
  */
 export function refuseUnsafeJson(text: string): void {
   /** The keys of each enclosing object or array. */

@@ -12,7 +12,7 @@ import {
 import type { JobRequest, JobStatus, JsonObject, JsonValue, PolledProvider, RequestBody } from '../contract.ts';
 import { createRecordReader, type EndState, type RecordRules } from '../job-records.ts';
 import { retryLookup } from '../lost-job.ts';
-import { createPolledProvider } from '../polled-provider.ts';
+import { createPolledProvider, createTimeOf } from '../polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../request-bodies.ts';
 import { filePrefix } from '../task-values.ts';
 import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
@@ -24,7 +24,7 @@ const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];
  * `Idempotency-Key`, which is accepted once and never answered again, and its `metadata`, by which it is found in the list.
  */
 export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvider {
-  const { config, workflow, client, submitTimeoutMs: timeoutMs, warn } = deps;
+  const { config, workflow, client, submitTimeoutMs, warn } = deps;
   const records = createRecordReader(recordRules, warn);
   const call = (method: string, path: string, signal: AbortSignal, options: Partial<Sent> = {}) => {
     const limits = { timeoutMs: callTimeoutMs, maxBytes: maxAnswerBytes, signal };
@@ -42,13 +42,16 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     forgetsJobs: true,
     submit: async (request, signal) => {
       const { jobKey } = request;
+      const leftMs = createTimeOf(submitTimeoutMs);
       const filled = await filledWorkflow(workflow(), request, config, {
-        send: async (file) => call('POST', '/assets', signal, { body: await assetForm(file, request), timeoutMs }),
+        send: async (file) =>
+          call('POST', '/assets', signal, { body: await assetForm(file, request), timeoutMs: leftMs() }),
         reference: assetReference,
       });
       if ('kind' in filled) return filled;
       const body = jsonBody({ workflow: filled.graph, metadata: jobKey });
-      const reply = await call('POST', '/jobs', signal, { body, headers: { 'idempotency-key': jobKey }, timeoutMs });
+      const headers = { 'idempotency-key': jobKey };
+      const reply = await call('POST', '/jobs', signal, { body, headers, timeoutMs: leftMs() });
       const outcome = classifyCreate(reply, createRules);
       const answer = 'answer' in reply ? bodyOf(reply.answer) : undefined;
       if (answer === undefined || codedErrorIn(answer)?.code !== keyIsUsed) return outcome;

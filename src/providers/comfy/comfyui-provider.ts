@@ -11,7 +11,7 @@ import {
 } from '../answers.ts';
 import type { UpstreamError, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { retryLookup } from '../lost-job.ts';
-import { createPolledProvider } from '../polled-provider.ts';
+import { createPolledProvider, createTimeOf } from '../polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../request-bodies.ts';
 import { filePrefix } from '../task-values.ts';
 import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
@@ -55,16 +55,17 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
     namesJobs: true,
     forgetsJobs: true,
     submit: async (request, signal) => {
+      const leftMs = createTimeOf(submitTimeoutMs);
       const before = await statusOf(request, signal);
       if (before.state === 'unclear') return { kind: 'not_accepted', reason: 'unreachable', detail: before.detail };
       if (before.state !== 'missing') return { kind: 'accepted', id: request.jobKey };
       const filled = await filledWorkflow(workflow(), request, config, {
-        send: async (file) => call('POST', '/upload/image', signal, await uploadForm(file, request), submitTimeoutMs),
+        send: async (file) => call('POST', '/upload/image', signal, await uploadForm(file, request), leftMs()),
         reference: storedName,
       });
       if ('kind' in filled) return filled;
       const body = jsonBody({ prompt: filled.graph, prompt_id: request.jobKey, client_id: request.jobKey });
-      return classifyCreate(await call('POST', '/prompt', signal, body, submitTimeoutMs), rulesFor(request));
+      return classifyCreate(await call('POST', '/prompt', signal, body, leftMs()), rulesFor(request));
     },
     recover: async (lost, signal) => {
       const { state } = await statusOf(lost, signal);
