@@ -80,7 +80,6 @@ export type ErrorCode =
   | 'too_many_passkeys'
   | 'too_many_provider_tests'
   | 'too_many_refused_creates'
-  | 'too_many_secrets'
   | 'too_many_share_links'
   | 'too_many_sign_ins'
   | 'too_many_sign_ups'
