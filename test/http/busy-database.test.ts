@@ -10,7 +10,7 @@ import {
 } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, patientDatabase, type TestDatabase } from '../support/database.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { countRequests } from '../support/node-server.ts';
@@ -35,7 +35,7 @@ async function withPool(
   options: Omit<DatabaseOptions, 'url'>,
   work: (service: HttpService, db: DatabasePool) => Promise<void>,
 ): Promise<void> {
-  const db = createDatabase({ url: database.url, ...options });
+  const db = createDatabase({ url: database.url, ...patientDatabase, ...options });
   const acceptInBatch = createTaskAcceptor(db, { ...defaultQueueLimits, ...options.queue });
   const service = await startHttpService({ database, db, acceptInBatch });
   try {

@@ -8,6 +8,12 @@ import { postgresUrl } from './servers.ts';
 /** A database of this test file's own, copied from a migrated template in some 50 ms, dropped by `close`. */
 export type TestDatabase = { readonly url: string; readonly db: Database; close(): Promise<void> };
 
+/**
+ * Tests hold transactions, and creates that wait for them, until `waitFor` has seen a condition: on a slow machine that takes up to 180 s. The
+ * server must not end such a transaction, and no queue may refuse such a create, whose wait in an account's queue is half of `waitMs`.
+ */
+export const patientDatabase = { idleTransactionMs: 360_000, queue: { waitMs: 360_000 } };
+
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = await postgresUrl();
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -15,7 +21,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   // Copying files costs half of what copying pages through the log does.
   await administer(server, `create database ${name} template ${template} strategy file_copy`);
   const url = withDatabaseName(server, name);
-  const db = createDatabase({ url, poolSize: 8 });
+  const db = createDatabase({ url, poolSize: 8, ...patientDatabase });
   return {
     url,
     db,

@@ -72,6 +72,8 @@ export type DatabaseOptions = {
   readonly poolSize?: number;
   /** Limits for callers that wait for a connection. */
   readonly queue?: Partial<QueueLimits>;
+  /** The server ends a transaction that sends no statement for this time; 20 s by default. */
+  readonly idleTransactionMs?: number;
   /** Called when an idle connection breaks. The pool replaces it. */
   readonly onIdleError?: (error: Error) => void;
 };
@@ -90,16 +92,22 @@ export type DatabasePool = Database & { readonly usage: () => DatabaseUsage };
 const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 15_000;
 /** A machine that dies within a transaction does not close its connection, and its locks would last for hours. */
-const idleTransactionTimeoutMs = 20_000;
+const defaultIdleTransactionMs = 20_000;
 
 /** Creates a pool of connections, which connects at the first statement. */
-export function createDatabase({ url, poolSize = 10, queue, onIdleError }: DatabaseOptions): DatabasePool {
+export function createDatabase({
+  url,
+  poolSize = 10,
+  queue,
+  idleTransactionMs = defaultIdleTransactionMs,
+  onIdleError,
+}: DatabaseOptions): DatabasePool {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
+    idle_in_transaction_session_timeout: idleTransactionMs,
     query_timeout: statementTimeoutMs + 1_000,
     application_name: 'videogen',
     types,
