@@ -12,7 +12,7 @@ import { createDatabase, type Database } from '../../src/platform/database/datab
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { readPrices } from '../../src/credits/price-lists.ts';
 import { listPrices, priceLeadMs, setPrice, withdrawPrice } from '../../src/credits/prices.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, patientDatabase, type TestDatabase } from '../support/database.ts';
 import { type DecidedLongAgo, insertDecidedPrice } from '../support/decided-price.ts';
 import { runs } from '../support/property.ts';
 import { listedTerms, requestOf, standardPrice, taskParam } from '../support/tasks.ts';
@@ -167,7 +167,9 @@ test('a create that began before a change and had to wait past it pays the old p
     const fromMs = (await databaseNow()) + leadMs;
     await insertDecidedPrice(database.db, { model, accountId, creditsPerSecond: 50, fromMs });
     // Each reaches another process: in one process, creates that wait for one account wait for each other.
-    const processes = Array.from({ length: 4 }, () => createDatabase({ url: database.url, poolSize: 1 }));
+    const processes = Array.from({ length: 4 }, () =>
+      createDatabase({ url: database.url, poolSize: 1, ...patientDatabase }),
+    );
     const [last, ...others] = processes;
     const early = others.map((db) => accept({ accountId, model }, db));
     await waitFor('three creates behind the lock', async () => ((await waiting()) === 3 ? true : undefined));
@@ -228,7 +230,7 @@ async function playDecisions(leadMs: number): Promise<'played' | 'too late'> {
     }
   });
   // Operators do not stand in the queue for a connection behind the creates.
-  const operators = createDatabase({ url: database.url, poolSize: 4 });
+  const operators = createDatabase({ url: database.url, poolSize: 4, ...patientDatabase });
   try {
     await see('creates at the price of the catalogue', ['0 33', '1 33']);
     if (!(await decideInTime(operators, { model, own: accounts[0] ?? '', leadMs }))) return 'too late';

@@ -8,7 +8,7 @@ import { createDatabase } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, patientDatabase, type TestDatabase } from '../support/database.ts';
 import { listedTerms, requestOf, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -101,7 +101,9 @@ test('a repeat under an Idempotency-Key follows the key, not the request', async
 test('a first attempt and its repeats that wait for the account together become one task, in either order', async () => {
   for (const isFirstSent of [true, false]) {
     // Each attempt reaches another process: in one process they wait for each other.
-    const processes = Array.from({ length: 4 }, () => createDatabase({ url: database.url, poolSize: 1 }));
+    const processes = Array.from({ length: 4 }, () =>
+      createDatabase({ url: database.url, poolSize: 1, ...patientDatabase }),
+    );
     const [accept, ...others] = processes.map((db) => createTaskAcceptor(db));
     assert.ok(accept);
     const client = await newClient();

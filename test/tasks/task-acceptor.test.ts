@@ -4,6 +4,7 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { NewTask } from '../../src/tasks/create-outcome.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { defaultQueueLimits } from '../../src/platform/database/connection-queue.ts';
 import {
   createDatabase,
   type Database,
@@ -13,12 +14,14 @@ import {
 import { setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { createTaskAcceptor, maxBatchSize } from '../../src/tasks/task-acceptor.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, patientDatabase, type TestDatabase } from '../support/database.ts';
 import { holdAt } from '../support/held-statement.ts';
 import { listedTerms, taskParam, requestOf } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const price = 132;
+/** No create is refused because the machine is slow. */
+const patience = { ...defaultQueueLimits, ...patientDatabase.queue };
 
 let database: TestDatabase;
 before(async () => {
@@ -66,7 +69,7 @@ function watched(meddle: (name: string, run: () => Promise<unknown>) => Promise<
 test('one statement is under way at a time, and what comes meanwhile goes into the next one, up to a bound', async () => {
   const accountId = await newAccount();
   const { db, statements, mostAtOnce } = watched();
-  const accept = createTaskAcceptor(db);
+  const accept = createTaskAcceptor(db, patience);
   const lone = accept(taskOf(accountId));
   await waitFor('the first to be sent', () => statements[0]);
   const others = Array.from({ length: 2 * maxBatchSize + 5 }, () => accept(taskOf(accountId)));
@@ -83,7 +86,7 @@ test('one statement is under way at a time, and what comes meanwhile goes into t
 test('a task that waits for its account delays neither later tasks nor concurrent ones', async () => {
   const [busy, free] = [await newAccount(), await newAccount()];
   const { db, statements } = watched();
-  const accept = createTaskAcceptor(db);
+  const accept = createTaskAcceptor(db, patience);
   const rival = new pg.Client({ connectionString: database.url });
   await rival.connect();
   await rival.query('begin');
@@ -107,7 +110,7 @@ test('a task that waits for its account delays neither later tasks nor concurren
 test('those who wait for one account wait with one statement, not with one each', async () => {
   const accountId = await newAccount();
   const { db, statements } = watched();
-  const accept = createTaskAcceptor(db);
+  const accept = createTaskAcceptor(db, patience);
   const rival = new pg.Client({ connectionString: database.url });
   await rival.connect();
   await rival.query('begin');
@@ -127,12 +130,12 @@ test('those who wait for one account wait with one statement, not with one each'
 
 test('two processes at one account accept all that it can pay, and not one more', async () => {
   const accountId = await newAccount(60 * price + 1);
-  const [one, other] = [createDatabase({ url: database.url }), createDatabase({ url: database.url })];
-  const acceptors = [createTaskAcceptor(one), createTaskAcceptor(other)];
+  const processes = [1, 2].map(() => createDatabase({ url: database.url, ...patientDatabase }));
+  const acceptors = processes.map((db) => createTaskAcceptor(db, patience));
   const answers = await Promise.all(
     Array.from({ length: 40 }, () => acceptors.map((accept) => accept(taskOf(accountId)))).flat(),
   );
-  await Promise.all([one.close(), other.close()]);
+  await Promise.all(processes.map((db) => db.close()));
   assert.equal(answers.filter(({ kind }) => kind === 'accepted').length, 60);
   assert.equal(answers.filter(({ kind }) => kind === 'insufficient_credits').length, 20);
   assert.equal((await findAccount(database.db, accountId))?.balance, 1);
@@ -154,7 +157,7 @@ test('a statement that took too long decided nothing, so each is tried alone', a
   const { db, statements } = watched((name, run) =>
     name === 'accept-tasks' ? Promise.reject(new DatabaseUnavailable(true, cancelled)) : run(),
   );
-  const accept = createTaskAcceptor(db);
+  const accept = createTaskAcceptor(db, patience);
   const answers = await Promise.all([accept(taskOf(accountId)), accept(taskOf(accountId))]);
   assert.deepEqual(
     answers.map(({ kind }) => kind),
@@ -174,7 +177,7 @@ test('when a response is lost, all callers learn that it was sent, and find the 
     if (isLost) throw new DatabaseUnavailable(true, new Error('the connection broke'));
     return rows;
   });
-  const accept = createTaskAcceptor(db);
+  const accept = createTaskAcceptor(db, patience);
   const tasks = [taskOf(accountId), taskOf(accountId), taskOf(accountId)];
   const lost = await Promise.allSettled(tasks.map(accept));
   assert.deepEqual(
@@ -227,13 +230,13 @@ for (const [tasks, more, caps, statement] of [
   test(`${tasks} that wait for their account leave connections to other accounts`, async () => {
     const [busy, free] = [await newAccount(), await newAccount()];
     await setSpendCaps(database.db, busy, { kind: 'account', id: busy }, caps);
-    const pool = createDatabase({ url: database.url, poolSize: 2 });
+    const pool = createDatabase({ url: database.url, poolSize: 2, ...patientDatabase });
     // The first one stops while it holds the account's lock.
     const held = holdAt(pool, statement);
-    const acceptHeld = createTaskAcceptor(held.db);
+    const acceptHeld = createTaskAcceptor(held.db, patience);
     const waiting = Array.from({ length: 6 }, () => acceptHeld(taskOf(busy, more)));
     await held.arrived;
-    assert.equal((await createTaskAcceptor(pool)(taskOf(free, more))).kind, 'accepted');
+    assert.equal((await createTaskAcceptor(pool, patience)(taskOf(free, more))).kind, 'accepted');
     assert.equal(await tasksPaidBy(busy), 0);
     held.go();
     const kinds = (await Promise.all(waiting)).map(({ kind }) => kind);
