@@ -17,14 +17,15 @@ export function isAttempt({ attempt, idempotencyKey }: NewTask): boolean {
 const repeatWindow = "interval '1 minute'";
 
 // A first attempt that a repeat has overtaken finds the repeat's task: its id is later than that of the first attempt, because ids are
-// made at the arrival of a request. Other tasks with the same request are creates of their own.
+// made at the arrival of a request. Other tasks with the same request are creates of their own. An attempt whose commit is retried finds its
+// own task first, if an earlier commit of it went through although its response was lost.
 export const findOtherAttempt = maybeOne<Omit<Replayed, 'kind'>, [task: NewTask]>({
   name: 'find-other-attempt',
   text: `
 select id as "taskId", credits_charged as "creditsCharged", state from tasks
 where account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
-  and state <> 'fail' and created_at > now() - ${repeatWindow} and ($5 or (is_repeat and id > $6))
-order by created_at desc, id desc limit 1`,
+  and created_at > now() - ${repeatWindow} and (id = $6 or (state <> 'fail' and ($5 or (is_repeat and id > $6))))
+order by (id = $6) desc, created_at desc, id desc limit 1`,
   values: ({ taskId, accountId, by, requestSha256, attempt }) => [
     accountId,
     by?.kind === 'key' ? by.keyId : undefined,

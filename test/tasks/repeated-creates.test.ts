@@ -147,6 +147,23 @@ async function waitingForLocks(): Promise<number> {
   return row?.count ?? 0;
 }
 
+test('a repeat whose commit is retried returns its own task, also if the same request has become another task since', async () => {
+  const accept = createTaskAcceptor(database.db);
+  const client = await newClient();
+  const repeat = taskOf(client, { attempt: 'repeat' });
+  const other = taskOf(client, { attempt: 'first' });
+  const answers = [await accept(repeat), await accept(other), await accept(repeat)];
+  assert.deepEqual(
+    answers.map((answer) => [answer.kind, idOf(answer)]),
+    [
+      ['accepted', repeat.taskId],
+      ['accepted', other.taskId],
+      ['replayed', repeat.taskId],
+    ],
+  );
+  assert.equal(await paidTasks(client), 2);
+});
+
 test('a repeat that is refused says why, and charges nothing', async () => {
   const accept = createTaskAcceptor(database.db);
   const accountId = await createAccount(database.db, { name: 'poor', credits: price - 1 });
