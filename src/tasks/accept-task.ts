@@ -32,7 +32,7 @@ export async function acceptTask(db: Transactions, task: NewTask): Promise<Creat
   throw new Error(`task ${task.taskId} was neither accepted nor refused in ${maxTries} tries`);
 }
 
-type Transactions = Pick<Database, 'run' | 'transaction' | 'inTurn'>;
+type Transactions = Pick<Database, 'run' | 'transaction' | 'runExclusive'>;
 
 /** Accepts a task of an account with caps. The lock on the account makes its creates wait for each other, so that caps are exact. */
 function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
@@ -61,7 +61,7 @@ function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
 
 async function acceptAlone(db: Transactions, task: NewTask): Promise<Accepted | undefined> {
   try {
-    const [answer] = await db.inTurn(task.accountId, () => acceptBatch(db, [task], { waits: true }));
+    const [answer] = await db.runExclusive(task.accountId, () => acceptBatch(db, [task], { waits: true }));
     return typeof answer === 'string' ? undefined : answer;
   } catch (error) {
     if (lostRace(error)) return undefined;

@@ -10,15 +10,15 @@ select date_trunc('day', now(), 'UTC') = date_trunc('day', clock_timestamp(), 'U
 });
 
 /**
- * Runs `work` in a transaction that holds the account's lock. Of each process only one transaction waits for the lock of an account. If it
- * waited over midnight UTC, it begins again: its tasks would belong to the day before, whose spending the caps no longer count.
+ * Runs `work` in a transaction that holds the account's lock. Each process has at most one transaction that waits for the lock of an account.
+ * If it waited over midnight UTC, it begins again: its tasks would belong to the day before, whose spending the caps no longer count.
  */
 export async function withAccountLock<T>(
-  db: Pick<Database, 'transaction' | 'inTurn'>,
+  db: Pick<Database, 'transaction' | 'runExclusive'>,
   accountId: string,
   work: (transaction: Database) => Promise<T>,
 ): Promise<T> {
-  return db.inTurn(accountId, async () => {
+  return db.runExclusive(accountId, async () => {
     // A transaction that is part of another one cannot begin again, but has had the lock since the other one began.
     for (let mayRepeat = true; ; mayRepeat = false) {
       const done = await db.transaction(async (run) => {

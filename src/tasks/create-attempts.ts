@@ -57,7 +57,7 @@ export async function answerUnderLock(db: Runner, task: NewTask): Promise<Replay
 
 /** Answers an attempt as `answerUnderLock` does, and takes the lock for it. */
 export function answerAttempt(
-  db: Pick<Database, 'transaction' | 'inTurn'>,
+  db: Pick<Database, 'transaction' | 'runExclusive'>,
   task: NewTask,
 ): Promise<Replayed | undefined> {
   return withAccountLock(db, task.accountId, (transaction) => answerUnderLock(transaction, task));

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { createDatabase, type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  createDatabase,
+  type Database,
+  DatabaseBusy,
+  DatabaseUnavailable,
+} from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { untilTurn } from '../support/until-turn.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -130,6 +136,40 @@ describe('a database', () => {
     await assert.rejects(db.run(big), RangeError);
     assert.deepEqual(await db.run(pause), [{ at: Date.UTC(2026, 10, 21, 10, 0, 0, 123) }]);
   });
+});
+
+test('work on one account waits half as long as a caller waits for a connection, and work on another account does not wait', async (t) => {
+  const db = createDatabase({ url: 'postgres://nowhere.invalid/none', queue: { maxWaiting: 1, waitMs: 1_000 } });
+  let finish = () => {};
+  let running = Promise.resolve();
+  await new Promise<void>((start) => {
+    running = db.runExclusive('one', () => {
+      start();
+      return new Promise<void>((resolve) => (finish = resolve));
+    });
+  });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let isRefused = false;
+  const late = db.runExclusive('one', () => assert.fail('it was refused')).finally(() => (isRefused = true));
+  const busy = (error: unknown) =>
+    error instanceof DatabaseBusy && /too many requests wait for one account/.test(error.message);
+  const refusals = [
+    assert.rejects(late, busy),
+    assert.rejects(
+      db.runExclusive('one', () => Promise.resolve()),
+      busy,
+    ),
+  ];
+  assert.equal(await db.runExclusive('other', () => Promise.resolve('free')), 'free');
+  t.mock.timers.tick(499);
+  await nextTurn();
+  assert.ok(!isRefused);
+  t.mock.timers.tick(1);
+  await Promise.all(refusals);
+  finish();
+  await running;
+  assert.equal(await db.runExclusive('one', () => Promise.resolve('next')), 'next');
+  await db.close();
 });
 
 test('a database that cannot be reached is named with the reason, and without its password', async () => {

@@ -6,7 +6,10 @@ export type QueueLimits = {
   readonly waitMs: number;
 };
 
-/** With the statement behind it the wait stays below the 30 s that clients usually wait. */
+/**
+ * A caller waits for its account's queue (half of `waitMs`), then for a connection, then for its statement (15 s). The sum is 30 s, which is
+ * how long clients usually wait.
+ */
 export const defaultQueueLimits: QueueLimits = { maxWaiting: 2_000, waitMs: 10_000 };
 
 /**
@@ -32,17 +35,17 @@ export function createConnectionQueue(slots: number, { maxWaiting, waitMs }: Que
 }
 
 /** Runs one piece of work at a time for each key. A key is stored only while it has work. */
-export function createTurns(limits: QueueLimits, refusal: () => Error) {
-  const turns = new Map<string, { readonly enter: ReturnType<typeof createConnectionQueue>; users: number }>();
+export function createExclusiveQueues(limits: QueueLimits, refusal: () => Error) {
+  const queues = new Map<string, { readonly enter: ReturnType<typeof createConnectionQueue>; users: number }>();
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const turn = turns.get(key) ?? { enter: createConnectionQueue(1, limits, refusal), users: 0 };
-    turns.set(key, turn);
-    turn.users += 1;
+    const queue = queues.get(key) ?? { enter: createConnectionQueue(1, limits, refusal), users: 0 };
+    queues.set(key, queue);
+    queue.users += 1;
     try {
-      return await turn.enter(work);
+      return await queue.enter(work);
     } finally {
-      turn.users -= 1;
-      if (turn.users === 0) turns.delete(key);
+      queue.users -= 1;
+      if (queue.users === 0) queues.delete(key);
     }
   };
 }

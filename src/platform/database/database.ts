@@ -1,7 +1,12 @@
 import pTimeout from 'p-timeout';
 import pg from 'pg';
 import { errorCode, messageOf } from '../errors.ts';
-import { createConnectionQueue, createTurns, defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
+import {
+  createConnectionQueue,
+  createExclusiveQueues,
+  defaultQueueLimits,
+  type QueueLimits,
+} from './connection-queue.ts';
 
 /**
  * The name is unique in the program, and the text never varies. A statement is prepared once on each connection, unless it is
@@ -17,10 +22,10 @@ export type Database = {
   /** Runs the statements of `work` in one transaction. `work` must not use the network. */
   transaction<T>(work: (run: Run) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` when no other work with this key runs in this process. Work that waits for the lock of one row then occupies one connection
-   * of the pool, and leaves the others to other rows.
+   * Runs `work` when no other work with this key, the id of an account, runs in this process. Work that waits for the lock of an account then
+   * occupies one connection of the pool, and leaves the others to other accounts.
    */
-  inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
+  runExclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
@@ -59,10 +64,10 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** No connection was free in time, or too many callers waited. Nothing was sent. */
+/** A caller waited too long for a connection or its account's queue, or too many callers waited. Nothing was sent. */
 export class DatabaseBusy extends DatabaseUnavailable {
-  constructor() {
-    super(false, new Error('every database connection is in use'));
+  constructor(reason = 'every database connection is in use') {
+    super(false, new Error(reason));
   }
 }
 
@@ -134,7 +139,10 @@ export function createDatabase({
       queued(() => onConnection({ pool, address }, (connection) => runOn(connection, statement, values))),
     transaction: (work) =>
       queued(() => onConnection({ pool, address }, (connection) => inTransaction(connection, work))),
-    inTurn: createTurns(limits, () => new DatabaseBusy()),
+    runExclusive: createExclusiveQueues(
+      { ...limits, waitMs: limits.waitMs / 2 },
+      () => new DatabaseBusy('too many requests wait for one account'),
+    ),
     close: () => pool.end(),
   };
 }
@@ -144,7 +152,7 @@ export function partOf({ run }: Pick<Database, 'run'>): Database {
   return {
     run,
     transaction: (work) => work(run),
-    inTurn: (_key, work) => work(),
+    runExclusive: (_key, work) => work(),
     close: () => Promise.resolve(),
   };
 }
