@@ -200,7 +200,7 @@ export const errorCatalogue = {
   ),
   acceptance_reverted: apiError(
     503,
-    'the database became unavailable; nothing is charged: a task that was accepted will be refunded; with an ' +
+    'the database became unavailable; this request charges nothing: a task that it created will be refunded; with an ' +
       'Idempotency-Key the request can be repeated safely',
     retrySoon,
   ),

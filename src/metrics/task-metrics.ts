@@ -88,7 +88,7 @@ export const taskMetrics: readonly EventMetric[] = [
     process: 'API',
     actWhen:
       'above 3 in 15 minutes: the database fails during creates ([runbook](runbooks.md#videogencreatesuncertain)). ' +
-      '`too_late` grows: a client was charged after "nothing is charged" ([runbook](runbooks.md#videogenuncertaincreatecharged))',
+      '`too_late` grows: a client was charged after "this request charges nothing" ([runbook](runbooks.md#videogenuncertaincreatecharged))',
     zeros: uncertainOutcomes.map((outcome) => ({ outcome })),
     on: on('uncertain_create_resolved', ({ outcome }) => [{ outcome }, 1]),
   },

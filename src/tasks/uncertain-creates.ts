@@ -27,7 +27,7 @@ const pollEveryMs = 500;
 const defaultConclusiveMs = 20_000;
 const maxUncertain = 10_000;
 
-/** `cancelled`, although the client did not cancel: the response states that nothing is charged. */
+/** `cancelled`, although the client did not cancel: the response states that the request charges nothing. */
 const requestFailed: TaskFailure = {
   failCode: 'cancelled',
   failMsg: 'The task was refunded because its request failed.',

@@ -73,7 +73,7 @@ const balanceOf = async (accountId: string) => (await findAccount(database.db, a
 test('503 to a client without a key is true: the task that was accepted all the same is refunded', async () => {
   const { accountId, key } = await service.newAccount(1000);
   isUnavailable = true;
-  assertRefused(await service.create(key, plainRequest), 503, /nothing is charged.*refunded/);
+  assertRefused(await service.create(key, plainRequest), 503, /charges nothing.*refunded/);
   assert.equal(await balanceOf(accountId), 1000 - 165, 'the commit had happened');
   isUnavailable = false;
   await waitFor('the refund', async () => ((await balanceOf(accountId)) === 1000 ? true : undefined));
