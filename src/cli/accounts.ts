@@ -100,7 +100,7 @@ async function exportData(
   { db, config }: Context,
   accountId: string,
   { output: path = `videogen-${accountId}.jsonl` }: { readonly output?: string },
-): Promise<Answer | 'written'> {
+): Promise<Answer> {
   const [{ persistedSecret }, { exportAccount }, { createLinkSigner }] = await Promise.all([
     import('../embedded/data-folder.ts'),
     import('../accounts/account-export.ts'),
@@ -113,7 +113,8 @@ async function exportData(
   const lines = exportAccount(db, { link: (key) => links.sign(key) }, accountId);
   if (path === '-') {
     await pipeline(lines, process.stdout, { end: false });
-    return 'written';
+    // Nothing may follow the data.
+    return { json: {}, lines: [] };
   }
   try {
     // An existing file may be an earlier export; other users of this machine must not read the file.

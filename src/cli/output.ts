@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { basename, relative } from 'node:path';
 
-/** The output of a command: with `--json` one JSON object, otherwise lines of text. */
+/** The output of a command: with `--json` one JSON object, otherwise lines of text. Prints nothing if both are empty. */
 export type Answer = { readonly json: Readonly<Record<string, unknown>>; readonly lines: readonly string[] };
 
 /** A command failed for a reason that its message explains to the operator. */
@@ -20,8 +20,9 @@ export function notFound(noun: string, id: string | number): CommandError {
 }
 
 export function printAnswer({ json, lines }: Answer, asJson: boolean): void {
-  if (asJson) process.stdout.write(`${JSON.stringify(json)}\n`);
-  else if (lines.length > 0) process.stdout.write(`${printable(lines.join('\n'))}\n`);
+  if (asJson) {
+    if (Object.keys(json).length > 0) process.stdout.write(`${JSON.stringify(json)}\n`);
+  } else if (lines.length > 0) process.stdout.write(`${printable(lines.join('\n'))}\n`);
 }
 
 /** Prompts and messages of upstreams could contain control sequences for the operator's terminal. */

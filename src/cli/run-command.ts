@@ -15,12 +15,9 @@ import { type Answer, CommandError, isJson, notFound, printAnswer } from './outp
 
 export type Context = { readonly db: Database; readonly config: Config };
 
-/**
- * Wraps a command: reads the configuration, runs the command on the database, prints its answer. `written`: the command has written data to
- * the standard output, and nothing may follow it.
- */
+/** Wraps a command: reads the configuration, runs the command on the database, prints its answer. */
 export type RunOnDatabase = <Parameters extends unknown[]>(
-  work: (context: Context, ...parameters: Parameters) => Promise<Answer | 'written'>,
+  work: (context: Context, ...parameters: Parameters) => Promise<Answer>,
 ) => (...parameters: Parameters) => Promise<void>;
 
 export function createRunner(program: Command): RunOnDatabase {
@@ -28,7 +25,7 @@ export function createRunner(program: Command): RunOnDatabase {
     async (...parameters) => {
       const config = readConfig();
       const answer = await withDatabase(config, (db) => work({ db, config }, ...parameters));
-      if (answer !== 'written') printAnswer(answer, isJson(program));
+      printAnswer(answer, isJson(program));
     };
 }
 
