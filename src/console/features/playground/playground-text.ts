@@ -89,6 +89,7 @@ export const playgroundText = {
   partly: (accepted: number, charged: number) =>
     `You were charged ${credits(charged)} for the ${accepted === 1 ? 'video that was' : `${accepted} videos that were`} started.`,
   notCharged: 'Not charged.',
+  checkTasks: 'The video may have been started. Check Tasks before you generate it again.',
   retry: 'Try again',
   took: (time: string, hasSucceeded: boolean) => `${hasSucceeded ? 'in' : 'after'} ${time}`,
   running: (time: string) => `${time} so far`,
