@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import sharp from 'sharp';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
@@ -111,10 +111,18 @@ test('an answer about the session that is older than a sign-in does not end it',
   const email = await visitor.newPerson({ [accountId]: 'owner' });
   const { page } = await visitor.open();
   const { asked: isAsked, release } = await holdAnswers(page, '/api/console/v1/me');
+  const sent = page.waitForRequest('**/api/console/v1/me');
   await page.goto(`${service.url}/console/sign-in`);
   await isAsked();
+  const late = await sent;
+  const isLate = (request: Request) => request === late;
+  const ended = Promise.race([
+    page.waitForEvent('requestfinished', isLate),
+    page.waitForEvent('requestfailed', isLate),
+  ]);
   await signIn(page, email);
   release();
+  await ended;
   await page.getByRole('link', { name: 'Tasks', exact: true }).click();
   await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
 });
