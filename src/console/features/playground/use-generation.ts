@@ -24,7 +24,6 @@ export const isCertain = ({ status, error }: ApiProblem) =>
 export function useGeneration() {
   const create = useCreate();
   const [slots, setSlots] = useState(newSlots);
-  const isSending = useRef(false);
   const isLeft = useRef(false);
   useEffect(() => () => void (isLeft.current = true), []);
   const submission = useAction(
@@ -64,17 +63,7 @@ export function useGeneration() {
         isLeft.current && toast(isCertain(problem) ? failureOf(problem).sentence : playgroundText.checkTasks, 'bad'),
     },
   );
-  return {
-    submission,
-    /** `onAccepted` is not called when the page was left meanwhile: its address is another one then. */
-    generate: (variants: readonly Variant[], onAccepted: (batch: Batch) => void) => {
-      // A second click may come before the button is rendered as busy.
-      if (isSending.current) return;
-      isSending.current = true;
-      submission.mutate(variants, { onSuccess: onAccepted, onSettled: () => (isSending.current = false) });
-    },
-    seeds: slots.map(({ seed }) => seed),
-  };
+  return { submission, seeds: slots.map(({ seed }) => seed) };
 }
 
 /** Sends one variant again that was not accepted, as the same request. */
