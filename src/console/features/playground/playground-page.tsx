@@ -100,7 +100,7 @@ function useShownTasks() {
   const views = reads.flatMap(({ data }) => (data === undefined ? [] : [data]));
   // Two tasks may be accepted at about the same time, so each is added to the current ones of the address.
   const changeTasks = (change: (ids: readonly string[]) => readonly string[]) =>
-    set((now) => ({ tasks: change(taskIdsOf(now.get('tasks'))).join() }));
+    set({ tasks: change(taskIdsOf(new URLSearchParams(location.search).get('tasks'))).join() });
   return {
     taskIds,
     reads,
