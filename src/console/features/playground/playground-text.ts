@@ -38,7 +38,7 @@ export const playgroundText = {
   atMost: (max: number) => `At most ${max}`,
   notOfKind: (file: string, kind: string) => `${file} isn’t ${kind}`,
   tooLarge: (file: string, megabytes: number) => `${file} is larger than ${megabytes} MB`,
-  notAll: (taken: number, count: number) => `Only ${taken} of ${count} files fit here`,
+  notAll: (taken: number, count: number) => `${count} files chosen, but only ${taken} can be added`,
   uploading: 'Wait until the upload has finished',
   urlNotAdded: 'Add the URL that you typed, or clear it',
   noFieldFor: 'This model doesn’t take such a file',
