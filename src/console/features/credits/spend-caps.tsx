@@ -98,7 +98,7 @@ function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
   const [before, setBefore] = useState(values);
   const [kind, id = ''] = subject.split(' ');
   // A revoked key or a former member is not offered, but may still have limits.
-  const isOffered = subjects.some(({ value }) => value === subject);
+  const former = given === undefined || subjects.some(({ value }) => value === given) ? undefined : given;
   return (
     <ActionDialog
       path="/api/v1/caps"
@@ -117,7 +117,11 @@ function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
       <SelectField
         label={capsText.appliesTo}
         value={subject}
-        options={isOffered ? subjects : [...subjects, { value: subject, label: capsText.unknown(shortId(id)) }]}
+        options={
+          former === undefined
+            ? subjects
+            : [...subjects, { value: former, label: capsText.unknown(shortId(former.split(' ')[1] ?? '')) }]
+        }
         onValue={(next) => {
           const texts = textsOf(caps, next);
           setSubject(next);
