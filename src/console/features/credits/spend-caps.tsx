@@ -28,7 +28,7 @@ export function SpendCapsCard() {
       title={capsText.title}
       isFlush
       actions={
-        // A form that was filled without the limits in force would show none.
+        // A form that was filled without the current limits would show none.
         <DialogButton
           label={capsText.set}
           size="small"
@@ -94,7 +94,7 @@ function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
   const account = `account ${accountId}`;
   const [subject, setSubject] = useState(given ?? account);
   const { values, field, setValues } = useFields(textsOf(caps, subject));
-  // The page reads on while the dialog is open.
+  // Polling replaces these values while the dialog is open.
   const [before, setBefore] = useState(values);
   const [kind, id = ''] = subject.split(' ');
   // A revoked key or a former member is not offered, but may still have limits.
@@ -134,7 +134,7 @@ function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
   );
 }
 
-/** The limits in force as the texts of the form. */
+/** The current limits as the texts of the form. */
 function textsOf(caps: readonly SpendCap[], subject: string): CapTexts {
   const own = caps.filter((one) => `${one.subject} ${one.subjectId}` === subject);
   const text = (period: SpendCap['period']) => String(own.find((one) => one.period === period)?.cap ?? '');
