@@ -230,7 +230,7 @@ test('nothing is generated while a file is uploaded or a URL is typed that it wo
   const url = page.getByLabel('URL of an image');
   await url.fill('https://example.com/b.png');
   await generate(true).waitFor();
-  await page.getByText('Add the URL that you typed, or clear it').last().waitFor();
+  await page.getByText('Add or clear the URL you typed').last().waitFor();
   await assertAccessible(page, 'a form that waits for a URL');
   await prompt.press('Control+Enter');
   await url.press('Control+Enter');

@@ -40,7 +40,7 @@ export const playgroundText = {
   tooLarge: (file: string, megabytes: number) => `${file} is larger than ${megabytes} MB`,
   notAll: (taken: number, count: number) => `${count} files chosen, but only ${taken} can be added`,
   uploading: 'Wait until the upload has finished',
-  urlNotAdded: 'Add the URL that you typed, or clear it',
+  urlNotAdded: 'Add or clear the URL you typed',
   noFieldFor: 'This model doesn’t take such a file',
   upload: 'Upload',
   byUrl: 'By URL',
