@@ -5,12 +5,12 @@ import { QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
 import { Router } from 'wouter-preact';
 import { createQueryClient } from './api/queries.ts';
-import { prefetchMe, forgetMe } from './api/session.ts';
+import { prefetchMe, replaceMe } from './api/session.ts';
 import { prefetchTask } from './features/tasks/prefetch-task.ts';
 import { loadArea } from './routes.tsx';
 import { App } from './shell/app.tsx';
 
-const client = createQueryClient(() => forgetMe(client));
+const client = createQueryClient(() => replaceMe(client, null));
 const base = '/console';
 const path = location.pathname.slice(base.length);
 loadArea(path);

@@ -157,7 +157,8 @@ test('the keys of the gallery change no favorite for a viewer, and a held key ch
   await viewers.getByRole('region', { name: 'Selected videos' }).getByText('1 selected').last().waitFor();
   const members = await openGallery('member');
   const answered = members.waitForResponse('**/gallery/label');
-  for (const _press of ['down', 'held', 'held']) await members.keyboard.down('f');
+  // Two, so that without the guard against repeats the star would end as it began.
+  for (const _press of ['down', 'held']) await members.keyboard.down('f');
   await members.keyboard.up('f');
   await answered;
   const star = members.getByRole('button', { name: /^Favorite: \[\[instant\]\] a wide beach/, pressed: true });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import sharp from 'sharp';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { assertAccessible, holdAnswers, signIn, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 // Answers that take their time: what is shown once is shown, what was typed meanwhile stays, and nobody is led back.
 
@@ -110,10 +111,18 @@ test('an answer about the session that is older than a sign-in does not end it',
   const email = await visitor.newPerson({ [accountId]: 'owner' });
   const { page } = await visitor.open();
   const { asked: isAsked, release } = await holdAnswers(page, '/api/console/v1/me');
+  const sent = page.waitForRequest('**/api/console/v1/me');
   await page.goto(`${service.url}/console/sign-in`);
   await isAsked();
+  const late = await sent;
+  const isLate = (request: Request) => request === late;
+  const ended = Promise.race([
+    page.waitForEvent('requestfinished', isLate),
+    page.waitForEvent('requestfailed', isLate),
+  ]);
   await signIn(page, email);
   release();
+  await ended;
   await page.getByRole('link', { name: 'Tasks', exact: true }).click();
   await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
 });
@@ -139,6 +148,29 @@ test('an accepted video does not lead somebody back who has left the playground 
   await page.getByRole('button', { name: /^Generate/ }).click();
   await page.getByRole('link', { name: 'View task' }).waitFor();
   assert.equal((await findAccount(service.database.db, accountId))?.balance, 1_000 - 2 * 165);
+});
+
+test('a response that is lost after the playground was left does not call the next click safe', { skip }, async () => {
+  const { page } = await openPage('/playground');
+  await page.getByLabel('Prompt').fill('a lighthouse');
+  let isSent = false;
+  let lose: () => void = () => undefined;
+  const isLost = new Promise<void>((resolve) => (lose = resolve));
+  // The service accepts the task; its response does not arrive, as when the network breaks.
+  await page.route('**/api/v1/jobs/createTask', async (route) => {
+    await route.fetch();
+    isSent = true;
+    await isLost;
+    await route.abort('connectionreset');
+  });
+  await page.getByRole('button', { name: /^Generate/ }).click();
+  await waitFor('the request', () => isSent || undefined);
+  await page.getByRole('link', { name: 'Tasks', exact: true }).click();
+  await page.getByRole('link', { name: 'a lighthouse' }).waitFor();
+  lose();
+  const toast = page.getByRole('status').filter({ hasText: 'The video may have been started.' });
+  await toast.waitFor();
+  assert.match(await toast.innerText(), /Check Tasks before you generate it again\.$/);
 });
 
 async function imageFile(name: string) {
@@ -198,7 +230,7 @@ test('nothing is generated while a file is uploaded or a URL is typed that it wo
   const url = page.getByLabel('URL of an image');
   await url.fill('https://example.com/b.png');
   await generate(true).waitFor();
-  await page.getByText('Add the URL that you typed, or clear it').last().waitFor();
+  await page.getByText('Add or clear the URL you typed').last().waitFor();
   await assertAccessible(page, 'a form that waits for a URL');
   await prompt.press('Control+Enter');
   await url.press('Control+Enter');

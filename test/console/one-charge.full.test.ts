@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { startVisitor, type Visitor } from '../support/console.ts';
+import { focused, startVisitor, type Visitor } from '../support/console.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -99,6 +99,13 @@ test('a shortcut or Enter that is held, which repeats, makes one task', { skip }
   for (const _repeat of [1, 2, 3]) await page.keyboard.down('Enter');
   await page.keyboard.up('Enter');
   const second = shown();
+
+  await page.getByRole('button', { name: 'Run again' }).focus();
+  await page.keyboard.down('Enter');
+  await focused(page.getByRole('button', { name: /^Same input/ }));
+  for (const _repeat of [1, 2, 3]) await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  await page.keyboard.press('Escape');
 
   await generate.click();
   await page.waitForURL((url) => url.searchParams.get('tasks') !== second);

@@ -166,7 +166,7 @@ describe('an operator in the console', { skip }, () => {
     assert.equal((await create()).status, 200);
   });
 
-  test('a dialog that suspends does not turn into its opposite when another operator was first', async () => {
+  test('a dialog that suspends keeps its action when another operator suspends the account first', async () => {
     const { db } = stage.service.database;
     const accountId = await createAccount(db, { name: 'Harbour Films', credits: 10 });
     const shell = { kind: 'command_line', name: 'shell' } as const;

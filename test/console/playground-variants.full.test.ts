@@ -348,7 +348,7 @@ test('more files than a field takes are reported, and those that it takes are up
   const buffer = await plainImage(640, 360).png().toBuffer();
   const files = ['a', 'b', 'c'].map((name) => ({ name: `${name}.png`, mimeType: 'image/png', buffer }));
   await page.getByLabel('Files of reference images').setInputFiles(files);
-  await page.getByRole('alert').getByText('Only 2 of 3 files fit here').waitFor();
+  await page.getByRole('alert').getByText('3 files chosen, but only 2 can be added').waitFor();
   await page.getByRole('button', { name: 'Remove image 2' }).waitFor();
 });
 

@@ -166,7 +166,7 @@ test('a form that is submitted twice before the page shows it makes one batch of
   assert.equal(sent, 1);
 });
 
-test('codes whose answer was lost are in the list, and no second batch is called safe', { skip }, async () => {
+test('codes whose answer was lost are in the list, and a lost response offers no safe retry', { skip }, async () => {
   const page = await fillCodes('Autumn');
   await page.route('**/api/admin/v1/codes', async (route) => {
     if (route.request().method() === 'GET') return route.continue();

@@ -42,10 +42,13 @@ export function send<Path extends SendPath>(
   return exchange(path, init, idempotencyKey === undefined ? 'unanswered' : 'unanswered_once') as Promise<Sent<Path>>;
 }
 
+/** The service ends a request after the same time, but a broken network may hide that. */
+const uploadMs = 900_000;
+
 /** POST of a file as it is. */
 export async function upload(file: Blob, { account }: Acting): Promise<{ url: string; previewUrl: string }> {
   const headers = { ...headersOf(account), 'Content-Type': file.type };
-  const init = { method: 'POST', headers, body: file };
+  const init = { method: 'POST', headers, body: file, signal: AbortSignal.timeout(uploadMs) };
   // The same holds here.
   const sent = (await exchange('/api/v1/uploads', init, 'unanswered')) as Sent<'/api/v1/uploads'>;
   return { url: sent.url, previewUrl: sent.previewUrl };

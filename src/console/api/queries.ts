@@ -154,7 +154,7 @@ export function useSend<Path extends SendPath>(path: Path, options: SendOptions<
       onError: ({ error }) => {
         // The service accepted the earlier request of this form, so the next one is a new request.
         if (error === 'idempotency_key_reused') renewKey();
-        // The message sends people to the page, which has to show whether the change was made.
+        // After this message, people check the page, so it must show the current state.
         if (error === 'unanswered') refresh(changes);
       },
       onDone: (answer) => {

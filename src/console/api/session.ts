@@ -24,13 +24,9 @@ export function prefetchMe(client: QueryClient): void {
   void client.prefetchQuery(meQuery);
 }
 
-/** The session has ended. */
-export function forgetMe(client: QueryClient): void {
-  replaceMe(client, null);
-}
-
-/** A read that began before would put back what it was answered. */
-function replaceMe(client: QueryClient, me: Me | null): void {
+/** Null ends the session. */
+export function replaceMe(client: QueryClient, me: Me | null): void {
+  // A read that is in flight would overwrite this with an older response.
   void client.cancelQueries({ queryKey: key });
   client.setQueryData(key, me);
 }

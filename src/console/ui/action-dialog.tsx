@@ -52,10 +52,7 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
     },
   });
   // The fields may have changed since the request was sent.
-  const { data, variables } = send;
-  if (data !== undefined && variables !== undefined && props.result !== undefined) {
-    return <>{props.result(data, variables)}</>;
-  }
+  if (send.isSuccess && props.result !== undefined) return <>{props.result(send.data, send.variables)}</>;
   const isConfirmed = confirmText === undefined || asShown(typed) === asShown(confirmText);
   return (
     <Dialog title={title} isWide={props.isWide} isBusy={send.isPending} onClose={onClose}>

@@ -81,10 +81,7 @@ export function useAddress() {
   return {
     get: (name: string): string | undefined => search.get(name) ?? undefined,
     hrefWith,
-    set: (changes: Changes | ((now: URLSearchParams) => Changes)) =>
-      navigate(hrefWith(typeof changes === 'function' ? changes(new URLSearchParams(location.search)) : changes), {
-        replace: true,
-      }),
+    set: (changes: Changes) => navigate(hrefWith(changes), { replace: true }),
     push: (changes: Changes, state: unknown) => navigate(hrefWith(changes), { state }),
   };
 }

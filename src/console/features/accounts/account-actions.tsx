@@ -68,7 +68,7 @@ function RenameDialog({ account: { accountId, name }, onClose }: DialogProps) {
 }
 
 function SuspensionDialog({ account, onClose }: DialogProps) {
-  // The page reads on, and the dialog must not turn into its opposite under the hand of the operator.
+  // Polling may change `suspendTime` while the dialog is open. The dialog holds to the action that the operator chose.
   const [{ accountId, name, suspendTime }] = useState(account);
   const isSuspended = suspendTime !== null;
   const text = accountsText.suspension[isSuspended ? 'lift' : 'suspend'];

@@ -31,7 +31,7 @@ export function AccountLimits({ account }: { readonly account: Account }) {
 }
 
 function LimitsDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
-  // The page reads on while the dialog is open, and the form stays as it was filled.
+  // Polling replaces these values while the dialog is open.
   const [{ accountId, name, creates, maxUnfinishedTasks }] = useState(account);
   const [hasOwnRate, setOwnRate] = useState(creates !== null);
   const { values, field } = useFields({

@@ -82,7 +82,12 @@ function AnnounceDialog({ announcement, onClose }: Props) {
       {remove.error !== null && <ErrorBox failure={failureOf(remove.error)} />}
       {announcement !== null && (
         <div class="row">
-          <Button size="small" variant="danger" busy={remove.isPending} onClick={() => remove.mutate({})}>
+          <Button
+            size="small"
+            variant="danger"
+            busy={remove.isPending}
+            onClick={() => remove.mutate({}, { onError: showNow })}
+          >
             {announcementText.remove}
           </Button>
         </div>

@@ -69,7 +69,7 @@ export const capsText = {
   title: 'Spend limits',
   help: 'Tasks that would exceed a limit are rejected. Refunds for failed tasks don’t count as spent.',
   set: 'Set limit',
-  unread: 'The limits in force are not loaded',
+  unread: 'Wait until the current limits have loaded',
   setTitle: 'Set a spend limit',
   setHelp: 'In credits. Leave empty for no limit. Days and months are in UTC.',
   save: 'Save limits',

@@ -3,8 +3,8 @@ import type { SpendCap } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { ChangeButton } from '../../ui/change-button.tsx';
 import { shortId } from '../../ui/copy.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { ReadError } from '../../ui/loaded.tsx';
@@ -20,7 +20,10 @@ const capsMs = 15_000;
 
 /** The spend limits of the account, its keys and its members, with the spent credits. Owners change them. */
 export function SpendCapsCard() {
+  const { accountId } = useAccount();
   const read = useRead('/api/v1/caps', {}, { everyMs: capsMs });
+  // The dialog belongs to the card: another read may remove the row whose button opened it.
+  const [edited, setEdited] = useState<string>();
   const nameOf = useSubjectNames();
   const caps = read.data?.caps;
   return (
@@ -28,14 +31,14 @@ export function SpendCapsCard() {
       title={capsText.title}
       isFlush
       actions={
-        // A form that was filled without the limits in force would show none.
-        <DialogButton
-          label={capsText.set}
+        // A form that was filled without the current limits would show none.
+        <ChangeButton
           size="small"
           disabledReason={caps === undefined ? capsText.unread : undefined}
+          onClick={() => setEdited(`account ${accountId}`)}
         >
-          {(close) => <CapsDialog caps={caps ?? []} onClose={close} />}
-        </DialogButton>
+          {capsText.set}
+        </ChangeButton>
       }
     >
       <p class="card-note">{capsText.help}</p>
@@ -57,11 +60,20 @@ export function SpendCapsCard() {
             {
               title: capsText.actions,
               kind: 'actions',
-              cell: (cap) => <ChangeLimits cap={cap} caps={caps} name={nameOf(cap)} />,
+              cell: (cap) => (
+                <ChangeButton
+                  size="small"
+                  aria-label={capsText.changeOf(nameOf(cap))}
+                  onClick={() => setEdited(subjectOf(cap))}
+                >
+                  {capsText.change}
+                </ChangeButton>
+              ),
             },
           ]}
         />
       )}
+      {edited !== undefined && <CapsDialog caps={caps ?? []} subject={edited} onClose={() => setEdited(undefined)} />}
     </Card>
   );
 }
@@ -75,30 +87,18 @@ function Used({ cap: { spent, cap } }: { readonly cap: SpendCap }) {
   );
 }
 
-type ChangeProps = { readonly cap: SpendCap; readonly caps: readonly SpendCap[]; readonly name: string };
+type DialogProps = { readonly caps: readonly SpendCap[]; readonly subject: string; readonly onClose: () => void };
 
-function ChangeLimits({ cap, caps, name }: ChangeProps) {
-  return (
-    <DialogButton label={capsText.change} size="small" aria-label={capsText.changeOf(name)}>
-      {(close) => <CapsDialog caps={caps} subject={`${cap.subject} ${cap.subjectId}`} onClose={close} />}
-    </DialogButton>
-  );
-}
-
-type DialogProps = { readonly caps: readonly SpendCap[]; readonly subject?: string; readonly onClose: () => void };
-
-/** `subject` is a kind and an id, as in "key 01a2…"; without an id it is the account. */
+/** `subject` is a kind and an id, as in "key 01a2…". */
 function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
-  const { accountId } = useAccount();
   const subjects = useSubjects();
-  const account = `account ${accountId}`;
-  const [subject, setSubject] = useState(given ?? account);
+  const [subject, setSubject] = useState(given);
   const { values, field, setValues } = useFields(textsOf(caps, subject));
-  // The page reads on while the dialog is open.
+  // Polling replaces these values while the dialog is open.
   const [before, setBefore] = useState(values);
   const [kind, id = ''] = subject.split(' ');
   // A revoked key or a former member is not offered, but may still have limits.
-  const isOffered = subjects.some(({ value }) => value === subject);
+  const isOffered = subjects.some(({ value }) => value === given);
   return (
     <ActionDialog
       path="/api/v1/caps"
@@ -117,7 +117,11 @@ function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
       <SelectField
         label={capsText.appliesTo}
         value={subject}
-        options={isOffered ? subjects : [...subjects, { value: subject, label: capsText.unknown(shortId(id)) }]}
+        options={
+          isOffered
+            ? subjects
+            : [...subjects, { value: given, label: capsText.unknown(shortId(given.split(' ')[1] ?? '')) }]
+        }
         onValue={(next) => {
           const texts = textsOf(caps, next);
           setSubject(next);
@@ -130,9 +134,9 @@ function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
   );
 }
 
-/** The limits in force as the texts of the form. */
+/** The current limits as the texts of the form. */
 function textsOf(caps: readonly SpendCap[], subject: string): CapTexts {
-  const own = caps.filter((one) => `${one.subject} ${one.subjectId}` === subject);
+  const own = caps.filter((one) => subjectOf(one) === subject);
   const text = (period: SpendCap['period']) => String(own.find((one) => one.period === period)?.cap ?? '');
   return { day: text('day'), month: text('month'), total: text('total') };
 }
@@ -154,6 +158,10 @@ function useSubjects() {
 
 function useSubjectNames() {
   const subjects = useSubjects();
-  return ({ subject, subjectId }: SpendCap) =>
-    subjects.find(({ value }) => value === `${subject} ${subjectId}`)?.label ?? capsText.unknown(shortId(subjectId));
+  return (cap: SpendCap) =>
+    subjects.find(({ value }) => value === subjectOf(cap))?.label ?? capsText.unknown(shortId(cap.subjectId));
+}
+
+function subjectOf({ subject, subjectId }: SpendCap): string {
+  return `${subject} ${subjectId}`;
 }

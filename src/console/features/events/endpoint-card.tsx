@@ -1,9 +1,10 @@
+import { useState } from 'preact/hooks';
 import type { EventEndpoint } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { useIsOwner, useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
+import { ChangeButton } from '../../ui/change-button.tsx';
 import { Plus, Send } from '../../ui/icons.ts';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
@@ -16,31 +17,47 @@ const endpointMs = 15_000;
 
 /** The receiver of the account's events. */
 export function EndpointCard() {
-  const endpoint = useRead('/api/v1/events/endpoint', {}, { everyMs: endpointMs });
+  const read = useRead('/api/v1/events/endpoint', {}, { everyMs: endpointMs });
+  // The dialog belongs to the card: another read may replace the buttons that opened it.
+  const [opened, setOpened] = useState<Opened>();
+  const close = () => setOpened(undefined);
+  const endpoint = read.data?.endpoint ?? undefined;
   return (
     <Card title={text.endpoint}>
-      <Loaded of={endpoint} heights={[120]}>
-        {(data) => (data.endpoint === null ? <NoEndpoint /> : <EndpointFacts endpoint={data.endpoint} />)}
+      <Loaded of={read} heights={[120]}>
+        {(data) =>
+          data.endpoint === null ? (
+            <NoEndpoint onOpen={setOpened} />
+          ) : (
+            <EndpointFacts endpoint={data.endpoint} onOpen={setOpened} />
+          )
+        }
       </Loaded>
+      {opened === 'test' && <TestEventDialog types={endpoint?.types ?? []} onClose={close} />}
+      {opened === 'edit' && <EndpointDialog endpoint={endpoint} onClose={close} />}
+      {opened === 'remove' && <RemoveDialog onClose={close} />}
     </Card>
   );
 }
 
-function NoEndpoint() {
+type Opened = 'test' | 'edit' | 'remove';
+type OpenProps = { readonly onOpen: (dialog: Opened) => void };
+
+function NoEndpoint({ onOpen }: OpenProps) {
   if (!useIsOwner()) return <p class="lead">{text.noneForMembers}</p>;
   return (
     <div class="stack">
       <p class="lead">{text.none}</p>
       <div class="row">
-        <DialogButton label={text.add} icon={Plus} variant="primary">
-          {(close) => <EndpointDialog endpoint={undefined} onClose={close} />}
-        </DialogButton>
+        <ChangeButton variant="primary" onClick={() => onOpen('edit')}>
+          <Plus size={16} aria-hidden="true" /> {text.add}
+        </ChangeButton>
       </div>
     </div>
   );
 }
 
-function EndpointFacts({ endpoint }: { readonly endpoint: EventEndpoint }) {
+function EndpointFacts({ endpoint, onOpen }: OpenProps & { readonly endpoint: EventEndpoint }) {
   const { url, types } = endpoint;
   const [ownerReason, memberReason] = [useRoleReason('owner'), useRoleReason('member')];
   return (
@@ -61,15 +78,15 @@ function EndpointFacts({ endpoint }: { readonly endpoint: EventEndpoint }) {
         ]}
       />
       <div class="row">
-        <DialogButton label={text.test} icon={Send} disabledReason={memberReason}>
-          {(close) => <TestEventDialog types={types} onClose={close} />}
-        </DialogButton>
-        <DialogButton label={text.edit} disabledReason={ownerReason}>
-          {(close) => <EndpointDialog endpoint={endpoint} onClose={close} />}
-        </DialogButton>
-        <DialogButton label={text.remove} variant="danger" disabledReason={ownerReason}>
-          {(close) => <RemoveDialog onClose={close} />}
-        </DialogButton>
+        <ChangeButton disabledReason={memberReason} onClick={() => onOpen('test')}>
+          <Send size={16} aria-hidden="true" /> {text.test}
+        </ChangeButton>
+        <ChangeButton disabledReason={ownerReason} onClick={() => onOpen('edit')}>
+          {text.edit}
+        </ChangeButton>
+        <ChangeButton variant="danger" disabledReason={ownerReason} onClick={() => onOpen('remove')}>
+          {text.remove}
+        </ChangeButton>
       </div>
     </div>
   );

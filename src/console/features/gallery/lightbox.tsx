@@ -50,12 +50,12 @@ export function Lightbox(props: LightboxProps) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (key === 'ArrowLeft') onNewer?.();
     else if (key === 'ArrowRight') onOlder?.();
+    // Key repeat would toggle the playback, and the favorite with one request each time.
+    else if (event.repeat) return;
     // The player and the buttons have a meaning of their own for the space bar.
     else if (key === ' ' && target.closest('button, a, video') === null) togglePlay(player.current);
-    else if (key.toLowerCase() === 'f' && viewerReason === undefined) {
-      // A key that is held repeats.
-      if (!event.repeat) onFavorite();
-    } else return;
+    else if (key.toLowerCase() === 'f' && viewerReason === undefined) onFavorite();
+    else return;
     // The player would seek with the arrows.
     event.preventDefault();
   };

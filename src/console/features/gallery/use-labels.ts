@@ -4,9 +4,9 @@ import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import { toast } from '../../ui/toast.tsx';
 
-/** Favorites change immediately; a request that fails changes them back. */
+/** Favorites change immediately; when the latest request fails, they show what the service returned. */
 export function useFavorites() {
-  const [chosen, setChosen] = useState<Readonly<Record<string, boolean>>>({});
+  const [chosen, setChosen] = useState<Readonly<Record<string, boolean | undefined>>>({});
   const { current: sending } = useRef(new Map<string, Promise<unknown>>());
   // Each call has a promise of its own; the callbacks of `mutate` would report the latest call alone.
   const { mutateAsync } = useSend('/api/v1/gallery/label', { changes: ['/api/v1/gallery/videos'] });
@@ -22,7 +22,7 @@ export function useFavorites() {
         .then(() => mutateAsync({ taskIds: [taskId], favorite }))
         .catch((error: unknown) => {
           // A later click has chosen something else already.
-          if (sending.get(taskId) === sent) setChosen((all) => ({ ...all, [taskId]: !favorite }));
+          if (sending.get(taskId) === sent) setChosen((all) => ({ ...all, [taskId]: undefined }));
           toast(failureOf(error).sentence, 'bad');
         });
       sending.set(taskId, sent);

@@ -102,7 +102,7 @@ function pressed(
   if ((event.ctrlKey || event.metaKey) && key === 'a') selection.selectAll();
   else if (event.ctrlKey || event.metaKey) return;
   else if (step !== undefined) focusCard(index + step);
-  // A key that is held would change it to and fro, with a request each time.
+  // Key repeat would toggle the favorite with one request each time.
   else if (event.repeat) return;
   else if (key === 'x') selection.toggle(video.taskId, event.shiftKey);
   else if (key === 'f') favorites?.toggle(video);

@@ -101,14 +101,15 @@ export function MediaField(props: MediaProps) {
 
 type UploadsProps = Pick<MediaProps, 'media' | 'max' | 'onPending'> & { readonly onUploaded: (url: string) => void };
 
-/** Uploads files one after the other, up to the first that is refused. Further ones may be dropped meanwhile. */
+/** Uploads files one after the other, up to the first that is refused. Files that are dropped meanwhile are refused. */
 function useUploads({ media, max, onPending, onUploaded }: UploadsProps) {
   const { accountId } = useAccount();
-  const [running, setRunning] = useState(0);
+  const [isBusy, setBusy] = useState(false);
   const [uploadError, setUploadError] = useState<string>();
   const send = async (files: readonly File[]) => {
+    if (isBusy) return setUploadError(playgroundText.uploading);
     const endWait = onPending(playgroundText.uploading);
-    setRunning((count) => count + 1);
+    setBusy(true);
     setUploadError(files.length > max ? playgroundText.notAll(max, files.length) : undefined);
     try {
       for (const file of files.slice(0, max)) {
@@ -123,11 +124,11 @@ function useUploads({ media, max, onPending, onUploaded }: UploadsProps) {
     } catch (error) {
       setUploadError(error instanceof Error && error.name === 'Error' ? error.message : failureOf(error).sentence);
     } finally {
-      setRunning((count) => count - 1);
+      setBusy(false);
       endWait();
     }
   };
-  return { isBusy: running > 0, uploadError, send };
+  return { isBusy, uploadError, send };
 }
 
 function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'onUrls'>) {

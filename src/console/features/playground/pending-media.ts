@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 
-/** Reports media that is not in the draft yet, and why the form has to wait for it; returns how to end the wait. */
+/** Reports media that is not in the draft yet, and why the form has to wait for it. Returns a function that ends the wait. */
 export type OnPending = (reason: string) => () => void;
 
 /** A request that is sent while a file is uploaded, or while a URL is typed, would be charged and lack that file. */

@@ -72,8 +72,8 @@ export function PlaygroundForm(props: FormProps) {
 }
 
 /**
- * Ctrl or ⌘ with Enter presses the button, which is disabled at times. A key that is held repeats: it would be charged anew each time
- * that the request before has been accepted.
+ * Ctrl or ⌘ + Enter clicks the button, so a disabled button blocks it. Key repeat is ignored: each repeat after a response would create
+ * and charge another task.
  */
 function pressed(event: JSX.TargetedKeyboardEvent<HTMLElement>): void {
   if (event.key !== 'Enter') return;

@@ -36,7 +36,7 @@ export function PlaygroundPage() {
   const { draft, model, change, fill } = useDraft(models);
   useUploadPreviews(draft);
   const now = useNow(priceMs);
-  const { submission, generate, seeds } = useGeneration();
+  const { submission, seeds } = useGeneration();
   const pending = usePendingMedia();
   const { data: account } = useRead('/api/v1/credits', { limit: 1 });
   const disabledReason = useRoleReason('member') ?? pending.reason;
@@ -63,7 +63,8 @@ export function PlaygroundPage() {
             disabledReason={disabledReason}
             onPending={pending.onPending}
             onChange={change}
-            onGenerate={() => disabledReason === undefined && generate(variants, shown.show)}
+            // It is not called when the page was left meanwhile: its address is another one then.
+            onGenerate={() => submission.mutate(variants, { onSuccess: shown.show })}
           />
         )}
         <div class="stack">
@@ -99,7 +100,7 @@ function useShownTasks() {
   const views = reads.flatMap(({ data }) => (data === undefined ? [] : [data]));
   // Two tasks may be accepted at about the same time, so each is added to the current ones of the address.
   const changeTasks = (change: (ids: readonly string[]) => readonly string[]) =>
-    set((now) => ({ tasks: change(taskIdsOf(now.get('tasks'))).join() }));
+    set({ tasks: change(taskIdsOf(new URLSearchParams(location.search).get('tasks'))).join() });
   return {
     taskIds,
     reads,

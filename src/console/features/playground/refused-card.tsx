@@ -4,7 +4,7 @@ import { RotateCw } from '../../ui/icons.ts';
 import { credits } from '../../ui/money.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { playgroundText } from './playground-text.ts';
-import { type Accepted, type Refused, useRetry } from './use-generation.ts';
+import { type Accepted, isCertain, type Refused, useRetry } from './use-generation.ts';
 
 type RefusedProps = { readonly refused: Refused; readonly onAccepted: (accepted: Accepted) => void };
 
@@ -15,8 +15,6 @@ export function RefusedCard({ refused, onAccepted }: RefusedProps) {
   const problem = retry.error ?? refused.problem;
   const fields = Object.entries(problem.errors);
   const failure = failureOf(problem, fields);
-  // After an error of the service or the network, only a retry shows whether the task was accepted. A key that was used before was charged.
-  const isCertain = problem.status >= 400 && problem.status < 500 && problem.error !== 'idempotency_key_reused';
   return (
     <article class="variant" aria-label={label}>
       <header>
@@ -25,7 +23,7 @@ export function RefusedCard({ refused, onAccepted }: RefusedProps) {
       <Notice tone="bad" title={failure.title}>
         <p>
           {fields.length > 0 ? sentence(failure.sentence) : failure.sentence}{' '}
-          {isCertain && <strong>{playgroundText.notCharged}</strong>}
+          {isCertain(problem) && <strong>{playgroundText.notCharged}</strong>}
         </p>
         <div class="row">
           <Button

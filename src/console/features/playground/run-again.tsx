@@ -1,3 +1,4 @@
+import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Model, TaskRequest } from '../../api/contract.ts';
 import { useSend } from '../../api/queries.ts';
@@ -76,12 +77,12 @@ export function RunAgain({ view, models, onAccepted, onEdit }: AgainProps) {
       }
     >
       {now !== undefined && (
-        <button type="button" onClick={() => send(undefined)}>
+        <button type="button" onKeyDown={ignoreRepeat} onClick={() => send(undefined)}>
           {playgroundText.sameInput} · {price}
         </button>
       )}
       {now !== undefined && field !== undefined && (
-        <button type="button" onClick={() => send(seed)}>
+        <button type="button" onKeyDown={ignoreRepeat} onClick={() => send(seed)}>
           {playgroundText.newSeed} · {price}
         </button>
       )}
@@ -90,6 +91,11 @@ export function RunAgain({ view, models, onAccepted, onEdit }: AgainProps) {
       </button>
     </Menu>
   );
+}
+
+/** Holding Enter on the trigger opens the menu and moves the focus to a button that charges: its repeats would click that one. */
+function ignoreRepeat(event: JSX.TargetedKeyboardEvent<HTMLButtonElement>): void {
+  if (event.repeat && event.key === 'Enter') event.preventDefault();
 }
 
 /** The request of the task as its model takes it today. */

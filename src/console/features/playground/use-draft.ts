@@ -44,7 +44,7 @@ export function useDraft(models: readonly Model[]) {
         // An upload may end after another model was chosen, whose form leaves out the field and its other files.
         const whole = { ...shown, input: mergedInput(current.input, shown.input) };
         const changed = typeof change === 'function' ? change(whole) : change;
-        return { ...current, ...changed, input: mergedInput(current.input, changed.input ?? {}) };
+        return { ...current, ...changed };
       }),
   };
 }

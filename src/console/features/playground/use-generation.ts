@@ -15,11 +15,15 @@ export type Accepted = { readonly taskId: string; readonly creditsCharged: numbe
 export type Refused = { readonly variant: Variant; readonly key: string; readonly problem: ApiProblem };
 export type Batch = { readonly accepted: readonly Accepted[]; readonly refused: readonly Refused[] };
 
+/** After an error of the service or the network, the task may have been accepted. */
+export const isCertain = ({ status, error }: ApiProblem) =>
+  // `idempotency_key_reused` means that an earlier request with this key was accepted and charged.
+  status >= 400 && status < 500 && error !== 'idempotency_key_reused';
+
 /** Creates the variants of the form as tasks, one after the other. It fails only if none is accepted. */
 export function useGeneration() {
   const create = useCreate();
   const [slots, setSlots] = useState(newSlots);
-  const isSending = useRef(false);
   const isLeft = useRef(false);
   useEffect(() => () => void (isLeft.current = true), []);
   const submission = useAction(
@@ -40,32 +44,26 @@ export function useGeneration() {
           if (problem.error === 'invalid_request' && accepted.length === 0) break;
         }
       }
-      const [first] = refused;
-      if (accepted.length === 0 && first !== undefined) throw first.problem;
+      // The error of the batch must not hide that one of its tasks may have been accepted.
+      const failed = refused.find(({ problem }) => !isCertain(problem)) ?? refused[0];
+      if (accepted.length === 0 && failed !== undefined) throw failed.problem;
       return { accepted, refused };
     },
     {
       onDone: ({ accepted, refused }) => {
         setSlots(newSlots());
         toast(playgroundText.accepted(accepted.length));
-        if (isLeft.current && refused.length > 0)
-          toast(playgroundText.partlyTitle(refused.length, accepted.length + refused.length), 'bad');
+        if (!isLeft.current || refused.length === 0) return;
+        const areCertain = refused.every(({ problem }) => isCertain(problem));
+        const partly = playgroundText.partlyTitle(refused.length, accepted.length + refused.length);
+        toast(areCertain ? partly : playgroundText.checkTasks, 'bad');
       },
-      // The form shows it, unless its page was left meanwhile.
-      onError: (problem) => isLeft.current && toast(failureOf(problem).sentence, 'bad'),
+      // The form shows it, unless its page was left meanwhile: the keys of a safe retry are lost then.
+      onError: (problem) =>
+        isLeft.current && toast(isCertain(problem) ? failureOf(problem).sentence : playgroundText.checkTasks, 'bad'),
     },
   );
-  return {
-    submission,
-    /** `onAccepted` is not called when the page was left meanwhile: its address is another one then. */
-    generate: (variants: readonly Variant[], onAccepted: (batch: Batch) => void) => {
-      // A second click may come before the button is rendered as busy.
-      if (isSending.current) return;
-      isSending.current = true;
-      submission.mutate(variants, { onSuccess: onAccepted, onSettled: () => (isSending.current = false) });
-    },
-    seeds: slots.map(({ seed }) => seed),
-  };
+  return { submission, seeds: slots.map(({ seed }) => seed) };
 }
 
 /** Sends one variant again that was not accepted, as the same request. */
