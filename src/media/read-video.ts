@@ -9,8 +9,8 @@ import type { VideoReadings } from './video-readings.ts';
 // files in processes of its own, which such a file ends instead of this one.
 
 export type ReadOrder = { readonly reading: keyof VideoReadings; readonly path: string };
-/** `failure`: the reason why the file cannot be read. */
-export type ReadReply = { readonly value: unknown } | { readonly failure: string };
+/** `failure`: the reason why the file cannot be read. `outage`: an error of this machine. */
+export type ReadReply = { readonly value: unknown } | { readonly failure: string } | { readonly outage: string };
 
 const program = fileURLToPath(new URL('video-reader.js', import.meta.url));
 /** Far more than the lists of an hour of video need. */
@@ -39,6 +39,7 @@ export async function readVideo<R extends keyof VideoReadings>(
 ): Promise<Value<R>> {
   const reply = await limited(() => readerReply({ reading, path }, signal));
   if ('failure' in reply) throw new VideoFileError(reply.failure);
+  if ('outage' in reply) throw new Error(`the reader of videos failed: ${reply.outage}`);
   // The program is built from the same sources.
   return reply.value as Value<R>;
 }
@@ -49,7 +50,7 @@ async function readerReply(order: ReadOrder, signal: AbortSignal | undefined): P
   idle.delete(reader);
   const reply = await replyOf(reader, order, signal);
   // After a file that cannot be read, work on it may still be under way, and must not fail the next one.
-  if ('failure' in reply || reply.value === undefined) reader.kill('SIGKILL');
+  if (!('value' in reply) || reply.value === undefined) reader.kill('SIGKILL');
   else if (reader.connected) idle.add(reader);
   return reply;
 }

@@ -1,3 +1,4 @@
+import { isSystemError, messageOf } from '../platform/errors.ts';
 import type { ReadOrder, ReadReply } from './read-video.ts';
 import { VideoFileError } from './video-file-error.ts';
 import { videoReadings } from './video-readings.ts';
@@ -6,8 +7,12 @@ import { videoReadings } from './video-readings.ts';
 
 const mostReasonCharacters = 300;
 
-// An error outside of the reading leaves an unknown state, so the file counts as one that crashes its reader.
-process.on('uncaughtException', () => process.abort());
+// An error outside of the reading leaves an unknown state, so the file counts as one that crashes its reader, unless the system failed.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${error.stack ?? error.message}\n`);
+  if (isSystemError(error)) process.exit(1);
+  process.abort();
+});
 process.on('message', (order) => void reply(order as ReadOrder)); // `readVideo` sends nothing else
 
 async function reply({ reading, path }: ReadOrder): Promise<void> {
@@ -19,6 +24,7 @@ async function replyTo(reading: ReadOrder['reading'], path: string): Promise<Rea
     return { value: await videoReadings[reading](path) };
   } catch (error) {
     if (error instanceof VideoFileError) return { failure: error.message };
+    if (isSystemError(error)) return { outage: messageOf(error) };
     // The message of the library may quote the file.
     return { failure: `the file cannot be read as a video: ${String(error).slice(0, mostReasonCharacters)}` };
   }
