@@ -48,11 +48,17 @@ async function readerReply(order: ReadOrder, signal: AbortSignal | undefined): P
   signal?.throwIfAborted();
   const [reader = start()] = idle;
   idle.delete(reader);
-  const reply = await replyOf(reader, order, signal);
-  // After a file that cannot be read, work on it may still be under way, and must not fail the next one.
-  if (!('value' in reply) || reply.value === undefined) reader.kill('SIGKILL');
-  else if (reader.connected) idle.add(reader);
-  return reply;
+  let isReusable = false;
+  try {
+    const reply = await replyOf(reader, order, signal);
+    // After a file that cannot be read, work on it may still be under way, and must not fail the next one.
+    const isRead = 'value' in reply && reply.value !== undefined;
+    isReusable = isRead && reader.connected && !reader.killed;
+    return reply;
+  } finally {
+    if (isReusable) idle.add(reader);
+    else reader.kill('SIGKILL');
+  }
 }
 
 /** The file has no way to the secrets of this process, because the environment is empty. An idle process does not keep this one running. */
@@ -87,12 +93,17 @@ function replyOf(reader: ChildProcess, order: ReadOrder, signal: AbortSignal | u
       end();
     };
     const onReply = (reply: unknown) => settle(() => resolve(reply as ReadReply)); // the only messages of the program
-    const onError = (error: Error) => settle(() => reject(error));
+    const onError = (error: unknown) => settle(() => reject(error));
     const onExit = (code: number | null, killedBy: NodeJS.Signals | null) =>
       settle(() => reject(signal?.aborted === true ? signal.reason : endError(code, killedBy, isLate)));
     reader.once('message', onReply).once('error', onError).once('exit', onExit);
     signal?.addEventListener('abort', kill, { once: true });
-    reader.send(order, (error) => error && onError(error));
+    try {
+      reader.send(order, (error) => error && onError(error));
+    } catch (error) {
+      // A process that could not be started has no `send`. It reports the reason in the next tick, which comes first.
+      setImmediate(onError, error);
+    }
   });
 }
 
