@@ -63,7 +63,7 @@ async function readerReply(order: ReadOrder, signal: AbortSignal | undefined): P
 
 /** The file has no way to the secrets of this process, because the environment is empty. An idle process does not keep this one running. */
 function start(): ChildProcess {
-  const reader = fork(program, {
+  const reader = fork(program, [`${process.pid}`], {
     env: {},
     execArgv: [`--max-old-space-size=${mostHeapMegabytes}`],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

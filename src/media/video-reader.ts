@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads';
 import { isSystemError, messageOf } from '../platform/errors.ts';
 import type { ReadOrder, ReadReply } from './read-video.ts';
 import { VideoFileError } from './video-file-error.ts';
@@ -6,6 +7,16 @@ import { videoReadings } from './video-readings.ts';
 // The process of `readVideo`: reads one video after the other, and ends with the process that started it.
 
 const mostReasonCharacters = 300;
+
+// A file that makes the library loop keeps this thread from noticing that the channel has closed, and blocked system calls keep the
+// process running. Another thread therefore checks that the process that started this one, named by its argument, is still its parent.
+const watch = `
+  const { workerData: parent } = require('node:worker_threads');
+  setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGKILL'), 1000);
+`;
+const watcher = new Worker(watch, { eval: true, workerData: Number(process.argv[2]) });
+// Without the thread, files are not at fault, so the exit code is that of an outage.
+watcher.on('error', () => process.exit(1)).unref();
 
 // An error outside of the reading leaves an unknown state, so the file counts as one that crashes its reader, unless the system failed.
 process.on('uncaughtException', (error) => {

@@ -71,13 +71,6 @@ test('a kilobyte that describes billions of pictures is refused, and this proces
   assert.equal((await probeVideo(path)).widthPx, 64);
 });
 
-test('a canceled reading rejects with the reason', async (t) => {
-  const path = join(await temporaryFolder(t), 'crafted.mp4');
-  await writeFile(path, videoOfPictures(1));
-  const reason = new Error('canceled');
-  await assert.rejects(probeVideo(path, AbortSignal.abort(reason)), (error) => error === reason);
-});
-
 test('what is no H.264 video is refused with the reason', async (t) => {
   const folder = await temporaryFolder(t);
   await assert.rejects(probeVideo(await encode(folder, ...picture, '-c:v', 'mpeg4')), VideoFileError);
