@@ -26,11 +26,16 @@ const limited = pLimit(Math.min(mostReaders, availableParallelism()));
 /** A start takes 0.2 s of a core, and a short video milliseconds, so a process reads one file after the other. */
 const idle = new Set<ChildProcess>();
 
+/** A reader took too long. A busy machine may be the cause, or a file that makes the library loop. */
+export class ReadTimeoutError extends Error {
+  override readonly name = 'ReadTimeoutError';
+}
+
 type Value<R extends keyof VideoReadings> = Awaited<ReturnType<VideoReadings[R]>>;
 
 /**
- * Reads a video in another process. Throws `VideoFileError` if the file cannot be read, or needs too much memory or time. Other errors
- * are those of this machine, and may be retried.
+ * Reads a video in another process. Throws `VideoFileError` if the file cannot be read or needs too much memory, and `ReadTimeoutError`
+ * if that takes too long. Other errors are those of this machine, and may be retried.
  */
 export async function readVideo<R extends keyof VideoReadings>(
   reading: R,
@@ -108,7 +113,7 @@ function replyOf(reader: ChildProcess, order: ReadOrder, signal: AbortSignal | u
 }
 
 function endError(code: number | null, killedBy: string | null, isLate: boolean): Error {
-  if (isLate) return new VideoFileError(`the file cannot be read within ${limitMs / 1000} s`);
+  if (isLate) return new ReadTimeoutError(`the video was not read within ${limitMs / 1000} s`);
   if (crashes.includes(killedBy)) return new VideoFileError('the file cannot be read within the limits of its reader');
   return new Error(`the reader of videos ended with ${killedBy ?? `exit code ${code}`}`);
 }

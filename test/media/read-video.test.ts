@@ -3,7 +3,7 @@ import { execFile, execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { readVideo } from '../../src/media/read-video.ts';
+import { readVideo, ReadTimeoutError } from '../../src/media/read-video.ts';
 import { VideoFileError } from '../../src/media/video-file-error.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -58,6 +58,19 @@ test('a canceled reading rejects with the reason, and its reader ends', async (t
   controller.abort(reason);
   await reading;
   await waitFor('the end of all readers', async () => ((await readers(process.pid)).length === 0 ? true : undefined));
+});
+
+test('a reading that takes too long is a timeout, which is not blamed on the file', async (t) => {
+  const path = await endlessPath(t);
+  // A mocked timer does not keep this process running until the reader has ended.
+  const running = setInterval(() => undefined, 1000);
+  t.after(() => clearInterval(running));
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const reading = assert.rejects(readVideo('facts', path), ReadTimeoutError);
+  // The timer is set in a microtask.
+  await new Promise(setImmediate);
+  t.mock.timers.tick(5 * 60_000);
+  await reading;
 });
 
 test('a reader ends with the process that started it, whatever its file does', async (t) => {
