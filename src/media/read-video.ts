@@ -1,5 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { availableParallelism } from 'node:os';
+import { Socket } from 'node:net';
+import { availableParallelism, tmpdir } from 'node:os';
+import { resolve as absolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
 import { VideoFileError } from './video-file-error.ts';
@@ -22,6 +24,9 @@ const mostReaders = 2;
 /** V8 aborts a process that is out of memory, and `video-reader.ts` one with an unexpected error. */
 const crashes: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV', 'SIGBUS'];
 
+/** The end of a reader's standard error that an error carries: enough for the reason, bounded for the log. */
+const stderrTailCharacters = 4096;
+
 const limited = pLimit(Math.min(mostReaders, availableParallelism()));
 /** A start takes 0.2 s of a core, and a short video milliseconds, so a process reads one file after the other. */
 const idle = new Set<ChildProcess>();
@@ -42,7 +47,7 @@ export async function readVideo<R extends keyof VideoReadings>(
   path: string,
   signal?: AbortSignal,
 ): Promise<Value<R>> {
-  const reply = await limited(() => readerReply({ reading, path }, signal));
+  const reply = await limited(() => readerReply({ reading, path: absolute(path) }, signal));
   if ('failure' in reply) throw new VideoFileError(reply.failure);
   if ('outage' in reply) throw new Error(`the reader of videos failed: ${reply.outage}`);
   // The program is built from the same sources.
@@ -66,16 +71,20 @@ async function readerReply(order: ReadOrder, signal: AbortSignal | undefined): P
   }
 }
 
-/** The file has no way to the secrets of this process, because the environment is empty. An idle process does not keep this one running. */
+/** An idle process does not keep this one running. */
 function start(): ChildProcess {
   const reader = fork(program, [`${process.pid}`], {
+    // The environment is empty, so the reader does not inherit secrets.
     env: {},
+    // A core file of a crash does not land in the work folder.
+    cwd: tmpdir(),
     execArgv: [`--max-old-space-size=${mostHeapMegabytes}`],
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
   });
   reader.unref();
   reader.channel?.unref();
+  if (reader.stderr instanceof Socket) reader.stderr.unref();
   // The reading under way rejects with the error; a second one without a listener would end this process.
   reader.on('error', () => undefined).once('exit', () => idle.delete(reader));
   return reader;
@@ -84,7 +93,7 @@ function start(): ChildProcess {
 /** Kills the process if the signal is aborted or the time is over. */
 function replyOf(reader: ChildProcess, order: ReadOrder, signal: AbortSignal | undefined): Promise<ReadReply> {
   return new Promise<ReadReply>((resolve, reject) => {
-    let isLate = false;
+    let [isLate, stderr] = [false, ''];
     const kill = () => void reader.kill('SIGKILL');
     // The timer also keeps this process running until the reply is there.
     const limit = setTimeout(() => {
@@ -94,14 +103,18 @@ function replyOf(reader: ChildProcess, order: ReadOrder, signal: AbortSignal | u
     const settle = (end: () => void) => {
       clearTimeout(limit);
       signal?.removeEventListener('abort', kill);
-      reader.off('message', onReply).off('error', onError).off('exit', onExit);
+      reader.off('message', onReply).off('error', onError).off('close', onClose);
+      reader.stderr?.off('data', onStderr);
       end();
     };
     const onReply = (reply: unknown) => settle(() => resolve(reply as ReadReply)); // the only messages of the program
     const onError = (error: unknown) => settle(() => reject(error));
-    const onExit = (code: number | null, killedBy: NodeJS.Signals | null) =>
-      settle(() => reject(signal?.aborted === true ? signal.reason : endError(code, killedBy, isLate)));
-    reader.once('message', onReply).once('error', onError).once('exit', onExit);
+    const onStderr = (text: Buffer) => void (stderr = `${stderr}${text.toString()}`.slice(-stderrTailCharacters));
+    // Standard error ends after the process, with the reason.
+    const onClose = (code: number | null, killedBy: NodeJS.Signals | null) =>
+      settle(() => reject(signal?.aborted === true ? signal.reason : endError({ code, killedBy, isLate, stderr })));
+    reader.once('message', onReply).once('error', onError).once('close', onClose);
+    reader.stderr?.on('data', onStderr);
     signal?.addEventListener('abort', kill, { once: true });
     try {
       reader.send(order, (error) => error && onError(error));
@@ -112,8 +125,17 @@ function replyOf(reader: ChildProcess, order: ReadOrder, signal: AbortSignal | u
   });
 }
 
-function endError(code: number | null, killedBy: string | null, isLate: boolean): Error {
+type End = {
+  readonly code: number | null;
+  readonly killedBy: string | null;
+  readonly isLate: boolean;
+  readonly stderr: string;
+};
+
+function endError({ code, killedBy, isLate, stderr }: End): Error {
   if (isLate) return new ReadTimeoutError(`the video was not read within ${limitMs / 1000} s`);
-  if (crashes.includes(killedBy)) return new VideoFileError('the file cannot be read within the limits of its reader');
-  return new Error(`the reader of videos ended with ${killedBy ?? `exit code ${code}`}`);
+  const reason = stderr && `: ${stderr.trim()}`;
+  if (crashes.includes(killedBy))
+    return new VideoFileError(`the file cannot be read within the limits of its reader${reason}`);
+  return new Error(`the reader of videos ended with ${killedBy ?? `exit code ${code}`}${reason}`);
 }

@@ -63,7 +63,7 @@ test('a kilobyte that describes billions of pictures is refused, and this proces
   await writeFile(path, crafted);
   await assert.rejects(probeVideo(path), (error) => {
     assert.ok(error instanceof VideoFileError, String(error));
-    assert.match(error.message, /within the limits of its reader/);
+    assert.match(error.message, /within the limits of its reader: .*heap out of memory/s);
     return true;
   });
   // The next file has a reader of its own.
