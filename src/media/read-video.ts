@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { resolve as absolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pLimit from 'p-limit';
+import { createSlots } from '../outbound/limits.ts';
 import { VideoFileError } from './video-file-error.ts';
 import type { VideoReadings } from './video-readings.ts';
 
@@ -27,7 +27,12 @@ const crashes: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV', 
 /** The end of a reader's standard error that an error carries: enough for the reason, bounded for the log. */
 const stderrTailCharacters = 4096;
 
-const limited = pLimit(Math.min(mostReaders, availableParallelism()));
+/** A wait in this queue ends with its signal, unlike one in `pLimit`. */
+const slots = createSlots({
+  maxHeld: Math.min(mostReaders, availableParallelism()),
+  maxWaiting: 1000,
+  maxWaitMs: 60 * 60_000,
+});
 /** A start takes 0.2 s of a core, and a short video milliseconds, so a process reads one file after the other. */
 const idle = new Set<ChildProcess>();
 
@@ -45,17 +50,17 @@ type Value<R extends keyof VideoReadings> = Awaited<ReturnType<VideoReadings[R]>
 export async function readVideo<R extends keyof VideoReadings>(
   reading: R,
   path: string,
-  signal?: AbortSignal,
+  signal = new AbortController().signal,
 ): Promise<Value<R>> {
-  const reply = await limited(() => readerReply({ reading, path: absolute(path) }, signal));
+  const reply = await slots.hold('reader', signal, () => readerReply({ reading, path: absolute(path) }, signal));
   if ('failure' in reply) throw new VideoFileError(reply.failure);
   if ('outage' in reply) throw new Error(`the reader of videos failed: ${reply.outage}`);
   // The program is built from the same sources.
   return reply.value as Value<R>;
 }
 
-async function readerReply(order: ReadOrder, signal: AbortSignal | undefined): Promise<ReadReply> {
-  signal?.throwIfAborted();
+async function readerReply(order: ReadOrder, signal: AbortSignal): Promise<ReadReply> {
+  signal.throwIfAborted();
   const [reader = start()] = idle;
   idle.delete(reader);
   let isReusable = false;
@@ -91,7 +96,7 @@ function start(): ChildProcess {
 }
 
 /** Kills the process if the signal is aborted or the time is over. */
-function replyOf(reader: ChildProcess, order: ReadOrder, signal: AbortSignal | undefined): Promise<ReadReply> {
+function replyOf(reader: ChildProcess, order: ReadOrder, signal: AbortSignal): Promise<ReadReply> {
   return new Promise<ReadReply>((resolve, reject) => {
     let [isLate, stderr] = [false, ''];
     const kill = () => void reader.kill('SIGKILL');
@@ -102,7 +107,7 @@ function replyOf(reader: ChildProcess, order: ReadOrder, signal: AbortSignal | u
     }, limitMs);
     const settle = (end: () => void) => {
       clearTimeout(limit);
-      signal?.removeEventListener('abort', kill);
+      signal.removeEventListener('abort', kill);
       reader.off('message', onReply).off('error', onError).off('close', onClose);
       reader.stderr?.off('data', onStderr);
       end();
@@ -112,10 +117,10 @@ function replyOf(reader: ChildProcess, order: ReadOrder, signal: AbortSignal | u
     const onStderr = (text: Buffer) => void (stderr = `${stderr}${text.toString()}`.slice(-stderrTailCharacters));
     // Standard error ends after the process, with the reason.
     const onClose = (code: number | null, killedBy: NodeJS.Signals | null) =>
-      settle(() => reject(signal?.aborted === true ? signal.reason : endError({ code, killedBy, isLate, stderr })));
+      settle(() => reject(signal.aborted ? signal.reason : endError({ code, killedBy, isLate, stderr })));
     reader.once('message', onReply).once('error', onError).once('close', onClose);
     reader.stderr?.on('data', onStderr);
-    signal?.addEventListener('abort', kill, { once: true });
+    signal.addEventListener('abort', kill, { once: true });
     try {
       reader.send(order, (error) => error && onError(error));
     } catch (error) {

@@ -60,6 +60,18 @@ test('a canceled reading rejects with the reason, and its reader ends', async (t
   await waitFor('the end of all readers', async () => ((await readers(process.pid)).length === 0 ? true : undefined));
 });
 
+test('a canceled reading that waits for a reader rejects at once', async (t) => {
+  const [path, running, waiting] = [await endlessPath(t), new AbortController(), new AbortController()];
+  // More readings than readers: the last one waits behind those that never end.
+  const blocked = Array.from({ length: 2 }, () => assert.rejects(readVideo('facts', path, running.signal), /over/));
+  const reason = new Error('canceled');
+  const queued = assert.rejects(readVideo('facts', path, waiting.signal), (error) => error === reason);
+  waiting.abort(reason);
+  await queued;
+  running.abort(new Error('over'));
+  await Promise.all(blocked);
+});
+
 test('a reading that takes too long is a timeout, which is not blamed on the file', async (t) => {
   const path = await endlessPath(t);
   // A mocked timer does not keep this process running until the reader has ended.
