@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { Socket } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { resolve as absolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -89,7 +88,8 @@ function start(): ChildProcess {
   });
   reader.unref();
   reader.channel?.unref();
-  if (reader.stderr instanceof Socket) reader.stderr.unref();
+  // The pipe is a socket, which its declared type does not mention.
+  (reader.stderr as { readonly unref?: () => void } | null)?.unref?.();
   // The reading under way rejects with the error; a second one without a listener would end this process.
   reader.on('error', () => undefined).once('exit', () => idle.delete(reader));
   return reader;

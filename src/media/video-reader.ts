@@ -15,7 +15,7 @@ const watch = `
   setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGKILL'), 1000);
 `;
 const watcher = new Worker(watch, { eval: true, workerData: Number(process.argv[2]) });
-// Without the thread, files are not at fault, so the exit code is that of an outage.
+// No file causes an error of this thread, so the process ends as for an outage.
 watcher.on('error', () => process.exit(1)).unref();
 
 // An error outside of the reading leaves an unknown state, so the file counts as one that crashes its reader, unless the system failed.

@@ -60,7 +60,7 @@ test('a canceled reading rejects with the reason, and its reader ends', async (t
   await waitFor('the end of all readers', async () => ((await readers(process.pid)).length === 0 ? true : undefined));
 });
 
-test('a canceled reading that waits for a reader rejects at once', async (t) => {
+test('a canceled reading that waits for a reader rejects before it has one', async (t) => {
   const [path, running, waiting] = [await endlessPath(t), new AbortController(), new AbortController()];
   // More readings than readers: the last one waits behind those that never end.
   const blocked = Array.from({ length: 2 }, () => assert.rejects(readVideo('facts', path, running.signal), /over/));
@@ -85,7 +85,7 @@ test('a reading that takes too long is a timeout, which is not blamed on the fil
   await reading;
 });
 
-test('a reader ends with the process that started it, whatever its file does', async (t) => {
+test('a reader ends with the process that started it, also while it is blocked', async (t) => {
   const module = new URL('../../src/media/read-video.js', import.meta.url);
   const script = `(await import(${JSON.stringify(module)})).readVideo('facts', ${JSON.stringify(await endlessPath(t))})`;
   const parent = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'ignore' });
