@@ -6,6 +6,7 @@ import { TaskError } from '../src/platform/errors.ts';
 import type { VideoForm } from '../src/tasks/ports.ts';
 import type { TaskResult } from '../src/tasks/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg.ts';
+import { ReadTimeoutError } from '../src/media/read-video.ts';
 import { isBelow } from '../src/media/frame-size.ts';
 import { markVideo } from '../src/media/mark-video.ts';
 import { videoLayoutOf } from '../src/media/video-layout.ts';
@@ -46,7 +47,7 @@ const timeoutsSchema = z.object({ timeouts: z.int().nonnegative() });
 
 /**
  * Sends heartbeats while `work` runs, so that a cancellation arrives and a dead worker is replaced. They carry the number of timeouts to
- * the next attempt: a video that ffmpeg cannot convert in time, or without a stall, is not retried for a whole day.
+ * the next attempt: a video that cannot be converted or read in time is not retried for a whole day.
  */
 async function withHeartbeats<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
@@ -56,8 +57,7 @@ async function withHeartbeats<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    const isLate = cause instanceof FfmpegError && (cause.failure.timedOut || cause.failure.stalled);
-    if (!isLate) throw cause;
+    if (!isTimeout(cause)) throw cause;
     if (timeouts + 1 >= maxTimeouts)
       throw new TaskError('result_invalid', 'The generated video took too long to convert.', { cause });
     context.heartbeat({ timeouts: timeouts + 1 });
@@ -65,6 +65,11 @@ async function withHeartbeats<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     clearInterval(timer);
   }
+}
+
+/** A stall does not count: a work volume that hangs stops ffmpeg too, and must not end every task within minutes. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof ReadTimeoutError || (error instanceof FfmpegError && error.failure.timedOut);
 }
 
 async function store(deps: ActivityDeps, { taskId, form }: StoreOrder, folder: string): Promise<TaskResult> {

@@ -30,6 +30,11 @@ export class FfmpegError extends Error {
   }
 }
 
+/** True if ffmpeg was killed because it reported too much, which means that the file has millions of errors. */
+export function reportedTooMuch(error: FfmpegError): boolean {
+  return errorCode(error.failure.cause) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+}
+
 function howItEnded(failure: FfmpegFailure): string {
   if (failure.timedOut) return 'took too long and was killed';
   if (failure.stalled) return 'made no progress and was killed';
@@ -46,10 +51,6 @@ const protocolOptions = ['-protocol_whitelist', 'file'];
 
 /** The end of the child's standard error that an error carries: enough for the reason, bounded for the log. */
 const stderrTailCharacters = 4096;
-/** True if ffmpeg was killed because it reported too much, which means that the file has millions of errors. */
-export function reportedTooMuch(error: FfmpegError): boolean {
-  return errorCode(error.failure.cause) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
-}
 
 /** Hours of progress are less than this limit. */
 const mostOutputBytes = 16 * 1024 * 1024;

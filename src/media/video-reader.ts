@@ -1,3 +1,5 @@
+import { Worker } from 'node:worker_threads';
+import { isSystemError, messageOf } from '../platform/errors.ts';
 import type { ReadOrder, ReadReply } from './read-video.ts';
 import { VideoFileError } from './video-file-error.ts';
 import { videoReadings } from './video-readings.ts';
@@ -6,8 +8,22 @@ import { videoReadings } from './video-readings.ts';
 
 const mostReasonCharacters = 300;
 
-// An error outside of the reading leaves an unknown state, so the file counts as one that crashes its reader.
-process.on('uncaughtException', () => process.abort());
+// A file that makes the library loop keeps this thread from noticing that the channel has closed, and blocked system calls keep the
+// process running. Another thread therefore checks that the process that started this one, named by its argument, is still its parent.
+const watch = `
+  const { workerData: parent } = require('node:worker_threads');
+  setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGKILL'), 1000);
+`;
+const watcher = new Worker(watch, { eval: true, workerData: Number(process.argv[2]) });
+// No file causes an error of this thread, so the process ends as for an outage.
+watcher.on('error', () => process.exit(1)).unref();
+
+// An error outside of the reading leaves an unknown state, so the file counts as one that crashes its reader, unless the system failed.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${error.stack ?? error.message}\n`);
+  if (isSystemError(error)) process.exit(1);
+  process.abort();
+});
 process.on('message', (order) => void reply(order as ReadOrder)); // `readVideo` sends nothing else
 
 async function reply({ reading, path }: ReadOrder): Promise<void> {
@@ -19,6 +35,7 @@ async function replyTo(reading: ReadOrder['reading'], path: string): Promise<Rea
     return { value: await videoReadings[reading](path) };
   } catch (error) {
     if (error instanceof VideoFileError) return { failure: error.message };
+    if (isSystemError(error)) return { outage: messageOf(error) };
     // The message of the library may quote the file.
     return { failure: `the file cannot be read as a video: ${String(error).slice(0, mostReasonCharacters)}` };
   }

@@ -13,6 +13,7 @@ import {
   QTFF,
   WEBM,
 } from 'mediabunny';
+import { isSystemError } from '../platform/errors.ts';
 import { maxIndexBytes } from './mp4-boxes.ts';
 import { VideoFileError } from './video-file-error.ts';
 
@@ -24,7 +25,7 @@ export const videoReadings = {
   /** Measures an MP4 and checks that it plays, as far as that is possible without decoding it. */
   facts: (path: string) => withInput(path, [MP4, QTFF], factsOf),
   /** Returns the first picture and sound of a file, which are those that ffmpeg uses; undefined for a file that cannot be read. */
-  streams: (path: string) => withInput(path, [MP4, QTFF, MATROSKA, WEBM, MPEG_TS], streamsOf).catch(() => undefined),
+  streams: (path: string) => withInput(path, [MP4, QTFF, MATROSKA, WEBM, MPEG_TS], streamsIfReadable),
   /** Returns the time of the last picture after the first one; the length of the file may be that of its sound. */
   lastPictureSeconds: (path: string) => withInput(path, [MP4, QTFF], lastPictureSeconds),
   /** Measures a clip that ffmpeg has made; undefined for one without packets. */
@@ -119,6 +120,14 @@ function beginsWithNalUnit(packet: Uint8Array, lengthBytes: number): boolean {
   const length = packet.subarray(0, lengthBytes).reduce((sum, byte) => sum * 256 + byte, 0);
   const forbidden = (packet[lengthBytes] ?? 0) >= 0x80;
   return length > 0 && length <= packet.length - lengthBytes && !forbidden;
+}
+
+/** An error of the disk says nothing about the file, so it is thrown. */
+function streamsIfReadable(input: Input) {
+  return streamsOf(input).catch((error: unknown) => {
+    if (isSystemError(error)) throw error;
+    return undefined;
+  });
 }
 
 async function streamsOf(input: Input) {

@@ -43,6 +43,11 @@ export function errorCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** True for an error of the operating system, such as EIO of a disk. Other errors have a code at most. */
+export function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall !== undefined;
+}
+
 const maxDepth = 4;
 
 /** Logs only these fields, because `detail` of a PostgreSQL error holds the failing row, with its prompt. */

@@ -9,6 +9,7 @@ import { createCompleteTask } from '../../activities/end-task.ts';
 import { deleteTaskFiles, stagingKeysOf } from '../../activities/task-files.ts';
 import { createStoreResult } from '../../activities/store-result.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
+import { ReadTimeoutError } from '../../src/media/read-video.ts';
 import { sharp } from '../../src/media/image-library.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { createVideoNormaliser } from '../../src/media/normalize-video.ts';
@@ -222,25 +223,36 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       assert.deepEqual(await keysOf('no-video'), [keys.posterKey, keys.key]);
     });
 
-    for (const [name, ending] of [
-      ['times out', { stalled: false, timedOut: true }],
-      ['stalls', { stalled: true, timedOut: false }],
-    ] as const) {
-      test(`a conversion that ${name} is tried three times, and then ends the task`, async () => {
-        const { order } = await staged(`slow-conversion-${name.replace(' ', '-')}`);
-        const failure = { exitCode: null, killedBy: 'SIGKILL', ...ending, stderr: '' };
-        const normalizeVideo = () => Promise.reject(new FfmpegError(failure));
-        let heartbeatDetails: unknown;
-        const attempt = () =>
-          silentActivity(
-            { workflowId: order.taskId, heartbeatDetails, onHeartbeat: (details) => (heartbeatDetails = details) },
-            () => createStoreResult({ ...deps, normalizeVideo })({ ...order, form: asIs }),
-          );
-        await assert.rejects(attempt(), FfmpegError);
-        await assert.rejects(attempt(), FfmpegError);
+    /** Returns an activity's attempt whose conversion fails, with the heartbeat of the one before. */
+    async function failingAttempt(taskId: string, failure: Error): Promise<() => Promise<unknown>> {
+      const { order } = await staged(taskId);
+      const normalizeVideo = () => Promise.reject(failure);
+      let heartbeatDetails: unknown;
+      return () =>
+        silentActivity(
+          { workflowId: order.taskId, heartbeatDetails, onHeartbeat: (details) => (heartbeatDetails = details) },
+          () => createStoreResult({ ...deps, normalizeVideo })({ ...order, form: asIs }),
+        );
+    }
+    const killed = { exitCode: null, killedBy: 'SIGKILL', stderr: '' };
+
+    for (const failure of [
+      new FfmpegError({ ...killed, stalled: false, timedOut: true }),
+      new ReadTimeoutError('too late'),
+    ]) {
+      test(`a conversion that times out with ${failure.name} is tried three times, and then ends the task`, async () => {
+        const attempt = await failingAttempt(`slow-${failure.name}`, failure);
+        await assert.rejects(attempt(), failure);
+        await assert.rejects(attempt(), failure);
         await assert.rejects(attempt(), { type: 'result_invalid', nonRetryable: true });
       });
     }
+
+    test('a conversion that stalls is retried, because the volume may hang', async () => {
+      const failure = new FfmpegError({ ...killed, stalled: true, timedOut: false });
+      const attempt = await failingAttempt('stalled-conversion', failure);
+      for (let count = 0; count < 4; count += 1) await assert.rejects(attempt(), failure);
+    });
 
     test('a result with another task’s keys is neither shown nor deleted, and ends the task', async () => {
       const { order } = await staged('shown');

@@ -63,19 +63,12 @@ test('a kilobyte that describes billions of pictures is refused, and this proces
   await writeFile(path, crafted);
   await assert.rejects(probeVideo(path), (error) => {
     assert.ok(error instanceof VideoFileError, String(error));
-    assert.match(error.message, /within the limits of its reader/);
+    assert.match(error.message, /within the limits of its reader: .*heap out of memory/s);
     return true;
   });
   // The next file has a reader of its own.
   await writeFile(path, videoOfPictures(1));
   assert.equal((await probeVideo(path)).widthPx, 64);
-});
-
-test('a canceled reading rejects with the reason', async (t) => {
-  const path = join(await temporaryFolder(t), 'crafted.mp4');
-  await writeFile(path, videoOfPictures(1));
-  const reason = new Error('canceled');
-  await assert.rejects(probeVideo(path, AbortSignal.abort(reason)), (error) => error === reason);
 });
 
 test('what is no H.264 video is refused with the reason', async (t) => {
