@@ -122,7 +122,7 @@ function beginsWithNalUnit(packet: Uint8Array, lengthBytes: number): boolean {
   return length > 0 && length <= packet.length - lengthBytes && !forbidden;
 }
 
-/** An error of the disk says nothing about the file, so it is thrown. */
+/** An error of the disk is not one of the file, so it is thrown. */
 function streamsIfReadable(input: Input) {
   return streamsOf(input).catch((error: unknown) => {
     if (isSystemError(error)) throw error;
