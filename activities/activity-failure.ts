@@ -24,20 +24,18 @@ export async function withActivityFailures<T>(work: () => Promise<T>): Promise<T
 
 /**
  * Does the same for a long step, and records when Temporal repeats an attempt that failed, because operators cannot list Temporal's own
- * timers. A task that `waitsInQueue` for a slot has a row there, which names the time.
+ * timers.
  */
 export async function withRetryRecorded<T>(
   { db }: ActivityDeps,
   taskId: string,
   work: () => Promise<T>,
-  { waitsInQueue = false } = {},
 ): Promise<T> {
   return await withActivityFailures(async () => {
     try {
       return await work();
     } catch (error) {
-      const isInQueue = waitsInQueue && error instanceof ApplicationFailure && error.type === 'waiting';
-      const pauseMs = isInQueue ? undefined : pauseOf(error);
+      const pauseMs = pauseOf(error);
       // The record is for readers only, so its failure must not replace that of the attempt.
       if (pauseMs !== undefined) await recordRetry(db, taskId, pauseMs).catch(() => undefined);
       throw error;

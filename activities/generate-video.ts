@@ -29,7 +29,7 @@ type AttemptStart = { readonly workFolder: string; readonly isRemote: boolean; r
  */
 export function createGenerateVideo(deps: ActivityDeps) {
   return ({ taskId, isRemote = false }: GenerationOrder): Promise<StagedVideo> =>
-    withRetryRecorded(deps, taskId, () => generateOnce(deps, taskId, isRemote), { waitsInQueue: isRemote });
+    withRetryRecorded(deps, taskId, () => generateOnce(deps, taskId, isRemote));
 }
 
 async function generateOnce(deps: ActivityDeps, taskId: string, isRemote: boolean): Promise<StagedVideo> {

@@ -45,7 +45,7 @@ export function createSendCallback(deps: ActivityDeps) {
   };
 }
 
-/** All slots are taken: the attempt is not counted, releases its slot in the worker, and is retried by Temporal later. */
+/** All slots are taken: the attempt is not counted, releases its slot in the worker, and is made again later, by Temporal or by the delivery workflow. */
 function retryWhenBusy(error: unknown): never {
   if (!(error instanceof OutboundError) || error.kind !== 'busy') throw error;
   throw ApplicationFailure.create({

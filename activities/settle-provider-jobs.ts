@@ -7,7 +7,7 @@ import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../src/
 import { findTask } from '../src/tasks/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
-import { lookUpLostJob } from './generation/recover.ts';
+import { lookUpLostCreate } from './generation/recover.ts';
 import { jobKeyOf } from './generation/reserve.ts';
 import { requestLimitMs, recordCost, withinLimit } from './generation/settle.ts';
 
@@ -114,7 +114,7 @@ async function findJob(
   const lost = { taskId, accountId, jobKey, row, ...param, input: row.sentInput ?? input, deadlineMs: 0 };
   const { imageReference } = open;
   const signal = AbortSignal.timeout(requestLimitMs);
-  const found = await lookUpLostJob(deps, { provider, imageReference }, lost, signal);
+  const found = await lookUpLostCreate(deps, { provider, imageReference }, lost, signal);
   if (found.kind === 'later') throw new Error('the provider cannot yet report whether the job exists');
   if (found.kind !== 'found') return found.kind;
   const { id, handle } = found;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { detailOf, isStorable } from '../../src/providers/answers.ts';
 import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { callSettledAfterMs, countRivals, listClaimedJobs } from '../../src/providers/job-creates.ts';
+import { createSettledAfterMs, countRivals, listClaimedJobs } from '../../src/providers/job-creates.ts';
 import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type Attempt, hasDeadlinePassed, interrupted, markGenerating, withCreateGrace } from './attempt.ts';
@@ -65,7 +65,7 @@ export async function waitForProvider(
 }
 
 /** After this the lookup of a lost create ends without a result. */
-const responseLimitMs = 10 * 60_000;
+const lookUpLimitMs = 10 * 60_000;
 const pauseAfterErrorMs = 15_000;
 
 /** Finds the job of a create whose response was lost. If the upstream does not have it, another one may be created. */
@@ -75,7 +75,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
   const row = { ordinal, provider: provider.name, pool, intendedAt, ageMs };
   const { accountId, param, deadlineMs } = task;
   const lost = { taskId, accountId, jobKey, row, ...param, deadlineMs };
-  const found = await lookUpLostJob(deps, { provider, imageReference: open.imageReference }, lost, signal);
+  const found = await lookUpLostCreate(deps, { provider, imageReference: open.imageReference }, lost, signal);
   // A job that was found is recorded also after an abort, so that it can be stopped.
   if (signal.aborted && found.kind !== 'found') return interrupted(attempt);
   switch (found.kind) {
@@ -106,7 +106,7 @@ type Recovering = Pick<OpenProvider, 'imageReference'> & { readonly provider: Po
  * Finds the job of a create whose response was lost; it creates none. A lookup that fails is repeated later, and so is one that finds no
  * job while the create may still be on its way, such as from a worker that Temporal has replaced.
  */
-export async function lookUpLostJob(
+export async function lookUpLostCreate(
   deps: ActivityDeps,
   { provider, imageReference }: Recovering,
   { accountId, row, ...request }: LostRequest,
@@ -121,13 +121,13 @@ export async function lookUpLostJob(
     accountHash: deps.hashAccount(accountId),
     intendedAt,
     claimed: (ids) => listClaimedJobs(deps.db, row.provider, ids),
-    ...(await countRivals(deps.db, { pool, taskId, ordinal, intendedAt })),
+    countRivals: async () => (await countRivals(deps.db, { pool, taskId, ordinal, intendedAt })).rivals,
   };
   const found = await provider.recover(lost, signal).catch((error: unknown) => {
     deps.log.info({ taskId, provider: row.provider, detail: detailOf({ error }) }, 'job lookup failed');
     return { kind: 'later', afterMs: pauseAfterErrorMs } as const;
   });
-  const outcome = limitLookUp(found, row.ageMs, Math.max(callSettledAfterMs, provider.submitTimeoutMs));
+  const outcome = limitLookUp(found, row.ageMs, Math.max(createSettledAfterMs, provider.submitTimeoutMs));
   deps.events.emit({ kind: 'provider_lookup', provider: provider.name, outcome: outcome.kind });
   return outcome;
 }
@@ -136,7 +136,7 @@ export async function lookUpLostJob(
 function limitLookUp(found: RecoverOutcome, ageMs: number, settledAfterMs: number): RecoverOutcome {
   if (found.kind === 'not_created' && ageMs < settledAfterMs) return { kind: 'later', afterMs: pauseAfterErrorMs };
   if (found.kind === 'found' && !isStorable(found)) return { kind: 'unknown', detail: 'the job has no usable id' };
-  if (found.kind === 'later' && ageMs >= responseLimitMs)
+  if (found.kind === 'later' && ageMs >= lookUpLimitMs)
     return { kind: 'unknown', detail: 'no response in ten minutes' };
   return found;
 }

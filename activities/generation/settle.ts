@@ -76,7 +76,7 @@ export async function endDeclinedJob(
 }
 
 /**
- * Ends the task whose job has failed upstream, unless failures there are free and another provider may succeed, or the operator allows
+ * Ends the task whose job has failed upstream, unless the job was free and another provider may succeed, or the operator allows
  * one more job after a refusal of the finished video.
  */
 export async function endFailedJob(
@@ -87,16 +87,17 @@ export async function endFailedJob(
   const { deps, task } = attempt;
   const { failedJobs } = job.open.terms;
   deps.log.info({ ...logFields(job), error }, 'provider job failed');
-  const isFree = failedJobs === 'free' && cost === undefined;
-  if (!isFree) await recordCost(attempt, job, cost);
-  const end = { outcome: 'fail', detail: error.detail, cost: isFree ? 'free' : undefined } as const;
+  const isFree = failedJobs === 'free' && (cost === undefined || cost.micros === 0);
+  const hasCost = cost !== undefined || !isFree;
+  if (hasCost) await recordCost(attempt, job, cost);
+  const end = { outcome: 'fail', detail: error.detail, cost: hasCost ? undefined : 'free' } as const;
   if (isFree && (await mayRepeat(attempt, job, error))) {
     deps.log.info(logFields(job), 'job repeated after its output was refused');
     await endJob(deps, job, { ...end, isRepeatable: true });
     return { kind: 'next' };
   }
   const rejection = failureFor(error, task.param.input);
-  const failure = rejection ?? (failedJobs === 'billed' ? providerFailures.failed : undefined);
+  const failure = rejection ?? (isFree ? undefined : providerFailures.failed);
   if (failure !== undefined) return await endJobAndTask(attempt, job, failure, end);
   await endJob(deps, job, end);
   return { kind: 'next' };
@@ -144,7 +145,7 @@ export async function endLostJob(
   return { kind: 'next' };
 }
 
-/** Only a cancelled task stops its job upstream; a worker that shuts down leaves it to the next attempt. */
+/** Stops the job of a cancelled task. A worker that shuts down leaves its job to the next attempt. */
 export async function stopJob(attempt: Attempt, job: JobIn<'running' | 'succeeded'>): Promise<Stop> {
   if (!isCancelled(attempt)) return interrupted(attempt);
   const outcome = await withinLimit((signal) => job.provider.cancel(job.upstream, signal)).catch(() => undefined);

@@ -141,7 +141,7 @@ order by finished_at desc, id desc limit $3`,
 });
 
 /** Stored attempts per delivery, because a client may request any number of redeliveries. */
-export const maxAttempts = 100;
+export const maxStoredAttempts = 100;
 
 const attemptsOf = many<
   DeliveryAttempt & { readonly deliveryId: string },
@@ -161,7 +161,7 @@ export async function listDeliveryAttempts(
   db: Pick<Database, 'run'>,
   deliveryId: string,
 ): Promise<readonly DeliveryAttempt[]> {
-  const attempts = await attemptsOf(db, [deliveryId], maxAttempts);
+  const attempts = await attemptsOf(db, [deliveryId], maxStoredAttempts);
   return attempts.map(({ deliveryId: _delivery, ...attempt }) => attempt);
 }
 
@@ -205,7 +205,7 @@ with made as materialized (
   select $1, attempt, to_timestamp($3::float8 / 1000), $4, $5, $6, $7, $10 from made
 ), trimmed as (
   delete from callback_attempts using made
-  where delivery_id = $1 and callback_attempts.attempt <= made.attempt - ${maxAttempts}
+  where delivery_id = $1 and callback_attempts.attempt <= made.attempt - ${maxStoredAttempts}
 )
 update callback_deliveries set state = $8, due_at = to_timestamp($9::float8 / 1000),
   finished_at = case when $8 = 'pending' then null else now() end

@@ -59,7 +59,7 @@ export type HttpPorts = {
   /** Returns why a callback may not be sent to this URL. */
   readonly refuseCallbackUrl: RefuseUrl;
   readonly startTask: (task: TaskToStart) => void;
-  /** Stops the generation of a cancelled task. */
+  /** Stops the generation of a cancelled task, and starts its deliveries if it has no workflow. */
   readonly stopTask: (task: TaskToStop) => void;
   /** Ends the pause before the next attempt at a task. */
   readonly retryTask: (task: { readonly taskId: string }) => void;
@@ -103,7 +103,7 @@ export type HttpOptions = {
   readonly catalogueState: () => CatalogueState;
   /** False while the live workers cannot generate the model. */
   readonly isSold: (model: string) => boolean;
-  readonly acceptInBatch: (task: NewTask) => Promise<CreateOutcome>;
+  readonly acceptCreate: (task: NewTask) => Promise<CreateOutcome>;
   /** The service as its customers see it. */
   readonly brand: Brand;
   /** Undefined while credits are not for sale. */
@@ -167,7 +167,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     progressOf: () => Promise.resolve(0),
     catalogueState: () => ({ path: undefined, version: 'built-in', loadedAt: 0, refused: undefined }),
     isSold: () => true,
-    acceptInBatch: createTaskAcceptor(db),
+    acceptCreate: createTaskAcceptor(db),
     brand: ownBrand,
     payments: undefined,
     moderator: noModerator,

@@ -79,7 +79,7 @@ export async function openApiDependencies(
     catalogue: catalogue.current,
     catalogueState: catalogue.state,
     parseTaskRequest: createRequestParser(settings, catalogue.current),
-    acceptInBatch: countAccepted(createTaskAcceptor(db), events),
+    acceptCreate: countAccepted(createTaskAcceptor(db), events),
     refundUncertain: uncertainCreates.add,
     storeUpload: createMediaUploads({ ...settings, db, resultStore }),
     progressOf: createTaskProgress(core.temporal.client),
@@ -195,7 +195,7 @@ async function stopTask(engine: Engine, { taskId, accountId, ...owed }: TaskToSt
   for (const deliveryId of owedDeliveries(taskId, owed)) await engine.startDelivery({ deliveryId, accountId });
 }
 
-function countAccepted(accept: HttpDeps['acceptInBatch'], events: Events): HttpDeps['acceptInBatch'] {
+function countAccepted(accept: HttpDeps['acceptCreate'], events: Events): HttpDeps['acceptCreate'] {
   return async (task) => {
     const startedAt = performance.now();
     const acceptance = await accept(task);

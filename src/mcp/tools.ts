@@ -71,7 +71,8 @@ function describeVideo(video: Video): string {
   return `Task ${taskId} is ${state}, ${progress} %. Follow it with get_video.`;
 }
 
-/** A call of a client times out after a minute. */
+/** The default of the clients of MCP's SDKs. */
+const callTimeoutMs = 60_000;
 const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait for the end of the task.' });
 
 async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: HttpDeps) {
@@ -86,8 +87,8 @@ const generateVideo: Tool = {
   title: 'Generate a video',
   description:
     'Starts a video. It costs credits; get_price returns how many. They are refunded if the task fails or is canceled. It takes a ' +
-    'minute or more: wait with `wait_seconds`, then call get_video until `state` is `success` or `fail`. An identical call within a ' +
-    'minute returns the same task and uses no credits; for another video from the same input, pass another `idempotency_key`.',
+    'minute or more: wait with `wait_seconds`, then call get_video until `state` is `success` or `fail`. An identical call within two ' +
+    'minutes returns the same task and uses no credits; for another video from the same input, pass another `idempotency_key`.',
   annotations: { ...writes, openWorldHint: true, idempotentHint: false },
   guards: { scope: 'tasks:write', createsTask: true, refusesSuspended: true },
   takesTaskRequest: true,
@@ -101,8 +102,8 @@ const generateVideo: Tool = {
   run: async (given, caller, deps) => {
     const { wait_seconds: seconds, idempotency_key: key, ...input } = parse(generateInput, given);
     const { ctx, identity } = caller;
-    const request = { ctx, caller: identity.caller, input, dialect: 'native', idempotency: { key }, isRepeat: true };
-    const accepted = await createTaskFor({ ...request, translate: (body, rules) => rules.parse(body) }, deps);
+    const request = { ctx, caller: identity.caller, input, dialect: 'native', idempotency: { key } };
+    const accepted = await createTaskFor({ ...request, repeatsAfterMs: callTimeoutMs, translate: (body, rules) => rules.parse(body) }, deps);
     const { taskId, creditsCharged } = accepted;
     const data = { taskId, creditsCharged, isRepeat: accepted.kind === 'replayed' };
     const text = data.isRepeat

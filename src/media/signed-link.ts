@@ -1,4 +1,4 @@
-import { createSigner } from '../callbacks/signature.ts';
+import { createSigner } from './signer.ts';
 import type { ResultLinks } from '../tasks/task-record.ts';
 import type { Task } from '../tasks/task.ts';
 

@@ -7,7 +7,8 @@ import type { ProviderStatus } from '../providers/provider-status.ts';
 import type { DescribedMetric, PartName, Sample } from './metric.ts';
 import { removed } from './label-values.ts';
 
-// Metrics that are read at a scrape. To add one, add an entry to the table below. If no source has its value, add one to `Snapshot`.
+// Metrics that are read at a scrape. To add one, add an entry to the table below. If no source has its value, add one to
+// `Snapshot`, and its read to `installation.ts`: a source that no process reads is not exported.
 
 /** The values that a scrape reads; each process has some of the sources. */
 export type Snapshot = {

@@ -96,8 +96,8 @@ export type LostCreate = Omit<JobRequest, 'media' | 'mediaLinks'> & {
   readonly intendedAt: number;
   /** Returns those of the upstream ids that belong to other jobs of ours. */
   readonly claimed: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Other unanswered creates of ours at this provider and model, intended within ten minutes of this one. */
-  readonly rivals: number;
+  /** Counts other unanswered creates of ours at this provider and model whose job may be among the candidates. */
+  readonly countRivals: () => Promise<number>;
 };
 
 export type RecoverOutcome =
@@ -175,7 +175,7 @@ export type PolledProvider = Capabilities & {
   /** Sends one create request, once. Any error except a `TaskError` about an image is treated as `unknown`. */
   submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;
   /** Finds the job of a lost create. Read-only: it never creates one. An error means `later`. */
-  recover(call: LostCreate, signal: AbortSignal): Promise<RecoverOutcome>;
+  recover(create: LostCreate, signal: AbortSignal): Promise<RecoverOutcome>;
   /** Returns statuses by `jobKey`; a job without one is `unclear`, and so are all of them after an error. */
   status(jobs: readonly Job[], signal: AbortSignal): Promise<ReadonlyMap<string, JobStatus>>;
   /**

@@ -97,7 +97,7 @@ update provider_jobs set lost_runs = lost_runs + 1 where task_id = $1 and ordina
 });
 
 /** A worker that was considered dead may send a create for at least this long, so a look-up that finds no job is repeated until then. */
-export const callSettledAfterMs = 60_000;
+export const createSettledAfterMs = 60_000;
 
 /** An index has no room for a whole id. */
 const indexedLength = 1000;
@@ -127,15 +127,15 @@ type OpenCreate = {
 };
 
 /**
- * Counts other creates at the pool without a response, intended within ten minutes of this one. One that was abandoned counts, too: its job
- * may exist, and nothing else claims it.
+ * Counts other creates at the pool without a response, intended since ten minutes before this one: each may have made a job after this
+ * create was sent. One that was abandoned counts, too, because its job may exist and nothing else claims it.
  */
 export const countRivals = one<{ readonly rivals: number }, [create: OpenCreate]>({
-  name: 'count-rival-calls',
+  name: 'count-rival-creates',
   text: `
 select count(*)::int as rivals from provider_jobs
 where pool = $1 and (task_id, ordinal) <> ($2, $3) and job_id is null
   and intended_at is not null and (outcome is null or outcome = 'abandoned')
-  and abs(extract(epoch from intended_at - to_timestamp($4::float8 / 1000))) < 600`,
+  and intended_at > to_timestamp($4::float8 / 1000) - interval '10 minutes'`,
   values: ({ pool, taskId, ordinal, intendedAt }) => [pool, taskId, ordinal, intendedAt],
 });

@@ -18,17 +18,19 @@ export function isRecent(createdAt: number, { intendedAt }: Pick<LostCreate, 'in
 
 /**
  * Finds the job of a lost create among the listed jobs that may be it. It is certain only if exactly one is left that belongs to no
- * other create of ours. An empty list never proves that there is no job.
+ * other create of ours, and no other create is unanswered. An empty list never proves that there is no job.
  */
-export async function findLostJob(
+export async function findJobOfCreate(
   candidates: readonly Candidate[],
   lost: LostCreate,
   /** False where the list was too long to hold every job. */
   isComplete = true,
 ): Promise<RecoverOutcome> {
+  // In this order, after the list was read: the create of each listed job of ours is unanswered here, or has its id in the claims.
+  const rivals = await lost.countRivals();
   const claimed = candidates.length === 0 ? new Set() : await lost.claimed(candidates.map(({ id }) => id));
   const [found, ...others] = candidates.filter(({ id }) => !claimed.has(id));
-  if (found !== undefined && others.length === 0 && lost.rivals === 0 && isComplete) {
+  if (found !== undefined && others.length === 0 && rivals === 0 && isComplete) {
     const { id, handle } = found;
     return { kind: 'found', id, ...(handle !== undefined && { handle }) };
   }
@@ -36,6 +38,6 @@ export async function findLostJob(
   const count = found === undefined ? 0 : others.length + 1;
   return {
     kind: 'unknown',
-    detail: `${count} jobs could be this one, and ${lost.rivals} other creates are unanswered`,
+    detail: `${count} jobs could be this one, and ${rivals} other creates are unanswered`,
   };
 }

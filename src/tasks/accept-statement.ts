@@ -59,7 +59,7 @@ const keyIsActive = `coalesce((select revoked_at is null and (expires_at is null
 // Each account is locked once and read in its latest version, because every further read of a changed row costs as much as the first.
 // `(select $1::uuid[])` keeps the length of the array out of the plan, so one plan serves all batches. The clock is read when all locks
 // are held, so that a create that waited for a lock is checked against the current time.
-const judged = ({ lock, capped }: { readonly lock: string; readonly capped: 'skip' | 'include' }) => `
+const judged = ({ lock, capped }: { readonly lock: string; readonly capped: 'exclude' | 'include' }) => `
 request as (
   select position, task_id, ${valueOf('account_id')} as account_id, ${valueOf('key_id')} as key_id,
     ${valueOf('idempotency_key')} as idempotency_key, ${valueOf('model')} as model
@@ -129,11 +129,11 @@ select position, ${answer} from judged`;
 
 export const acceptTasks = {
   name: 'accept-tasks',
-  text: acceptText({ lock: 'for no key update skip locked', capped: 'skip' }),
+  text: acceptText({ lock: 'for no key update skip locked', capped: 'exclude' }),
 };
 export const acceptTasksOfOne = {
   name: 'accept-tasks-of-one-account',
-  text: acceptText({ lock: 'for no key update', capped: 'skip' }),
+  text: acceptText({ lock: 'for no key update', capped: 'exclude' }),
 };
 /** For one task, whose caps the caller checks under the account's lock. */
 export const acceptCappedTask = {
@@ -142,7 +142,7 @@ export const acceptCappedTask = {
 };
 export const acceptValues = (tasks: readonly NewTask[]) => valuesOf(columns, tasks);
 
-const explainText = (capped: 'skip' | 'include') => `
+const explainText = (capped: 'exclude' | 'include') => `
 with ${judged({ lock: '', capped })}
 select ${answer}, balance, max_unfinished_tasks, earlier.*
 from judged left join lateral (
@@ -156,6 +156,6 @@ from judged left join lateral (
  * Returns why a task is refused. It takes no lock and reads the earlier task in the same snapshot; `acceptTasks` misses one that was
  * committed while it waited for the account.
  */
-export const explainTask = { name: 'explain-task', text: explainText('skip') };
+export const explainTask = { name: 'explain-task', text: explainText('exclude') };
 export const explainCappedTask = { name: 'explain-capped-task', text: explainText('include') };
 export const explainValues = (task: NewTask) => valuesOf(decisive, [task]);

@@ -11,7 +11,7 @@ import {
 } from './accept-statement.ts';
 import { countSpending, markExceededCap, type Spending } from '../credits/spend-caps.ts';
 import { withAccountLock } from './account-lock.ts';
-import { findOtherAttempt, isAttempt } from './create-attempts.ts';
+import { findTaskOfAttempts, isAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, CreateRate, NewTask } from './create-outcome.ts';
 import { type Database, isDeadlock, type Statement, violatedUniqueConstraint } from '../platform/database/database.ts';
 
@@ -75,7 +75,7 @@ async function acceptAlone(db: Transactions, task: NewTask): Promise<Accepted | 
  */
 export async function foreseeOutcome(db: Pick<Database, 'run'>, task: NewTask): Promise<CreateOutcome | undefined> {
   if (isAttempt(task)) {
-    const other = await findOtherAttempt(db, task);
+    const other = await findTaskOfAttempts(db, task);
     if (other !== undefined) return { kind: 'replayed', ...other };
   }
   const foreseen = await explain(db, task, explainCappedTask);

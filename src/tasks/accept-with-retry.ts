@@ -17,14 +17,14 @@ export function acceptWithRetry(
   task: NewTask,
 ): Promise<CreateOutcome | undefined>;
 export async function acceptWithRetry(
-  { acceptInBatch, refundUncertain }: Acceptance<CreateOutcome | undefined>,
+  { acceptCreate, refundUncertain }: Acceptance<CreateOutcome | undefined>,
   task: NewTask,
 ): Promise<CreateOutcome | undefined> {
   const startedAt = performance.now();
   let isUncertain = false;
   for (let retry = 0; ; retry += 1) {
     try {
-      const answer = await acceptInBatch(task);
+      const answer = await acceptCreate(task);
       if (answer === undefined || answer.kind === 'accepted') return answer;
       // A replay of this request's own first commit is its acceptance.
       if (answer.kind === 'replayed') return answer.taskId === task.taskId ? { ...answer, kind: 'accepted' } : answer;
@@ -45,9 +45,9 @@ export async function acceptWithRetry(
   }
 }
 
-/** `acceptInBatch` returns undefined if it neither accepts nor refuses: the task may still be accepted otherwise. */
+/** `acceptCreate` returns undefined if it neither accepts nor refuses: the task may still be accepted otherwise. */
 type Acceptance<Outcome> = Pick<HttpDeps, 'refundUncertain'> & {
-  readonly acceptInBatch: (task: NewTask) => Promise<Outcome>;
+  readonly acceptCreate: (task: NewTask) => Promise<Outcome>;
 };
 
 function uncertainCommit(task: NewTask, refundUncertain: HttpDeps['refundUncertain'], error: unknown): HttpError {

@@ -5,13 +5,16 @@ import type { Database } from '../platform/database/database.ts';
 import type { TaskFailure } from './task.ts';
 import { cancelGraceMs, type EndedTask, failAndRefund } from './tasks.ts';
 
-// A cancellation is committed with its refund, in one statement, and the generation is stopped after the commit. If the request to stop it is
+// A cancellation is committed with its refund, in one statement (`failAndRefund`), and the generation is stopped after the commit. If the request to stop it is
 // lost, the worker finds the ended task within seconds (`activities/attempts.ts`), and `reconcile` terminates a workflow that still runs after
 // the grace time.
 
 const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
 
-/** Ends an unfinished task of the caller with a refund, and stops its generation. A task that has ended stays unchanged. */
+/**
+ * Ends an unfinished task with a refund, and stops its generation. A task that has ended stays unchanged. The caller has checked that the
+ * task belongs to the account.
+ */
 export async function cancelTaskFor(deps: HttpDeps, taskId: string) {
   return stopGenerationOf(deps, await failAndRefund(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }));
 }

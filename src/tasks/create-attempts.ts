@@ -13,26 +13,34 @@ export function isAttempt({ attempt, idempotencyKey }: NewTask): boolean {
   return attempt !== undefined && idempotencyKey === undefined;
 }
 
-/** A repeat that comes later is a new task. So is one of a task that has failed, which is refunded. */
-const repeatWindow = "interval '1 minute'";
+// The task that a repeat may be an attempt at was created in the last minute, or it is as old as the time after which the client repeats
+// a create without a response. Any other repeat is a new task. So is one of a task that has failed, which is refunded.
+const isOfTime = `(created_at > now() - interval '1 minute' or created_at between
+    now() - ($7::float8 + 60000) * interval '1 ms' and now() - ($7::float8 - 30000) * interval '1 ms')`;
 
 // A first attempt that a repeat has overtaken finds the repeat's task: its id is later than that of the first attempt, because ids are
-// made at the arrival of a request. Other tasks with the same request are creates of their own. An attempt whose commit is retried finds its
-// own task first, if an earlier commit of it went through although its response was lost.
-export const findOtherAttempt = maybeOne<Omit<Replayed, 'kind'>, [task: NewTask]>({
-  name: 'find-other-attempt',
+// made at the arrival of a request. Other tasks with the same request are creates of their own. An attempt whose commit is retried finds
+// first what an earlier commit of it created or recorded, if that commit went through although its response was lost.
+export const findTaskOfAttempts = maybeOne<Omit<Replayed, 'kind'>, [task: NewTask]>({
+  name: 'find-task-of-attempts',
   text: `
-select id as "taskId", credits_charged as "creditsCharged", state from tasks
-where account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
-  and created_at > now() - ${repeatWindow} and (id = $6 or (state <> 'fail' and ($5 or (is_repeat and id > $6))))
-order by (id = $6) desc, created_at desc, id desc limit 1`,
-  values: ({ taskId, accountId, by, requestSha256, attempt }) => [
+select "taskId", "creditsCharged", state from (
+  (select id as "taskId", credits_charged as "creditsCharged", state, 1 as place from tasks
+  where account_id = $1 and id in ($6, (select task_id from create_attempts where attempt_id = $6 and not is_failed)))
+  union all
+  (select id, credits_charged, state, 2 from tasks
+  where account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
+    and ${isOfTime} and state <> 'fail' and ($5 or (is_repeat and id > $6))
+  order by created_at desc, id desc limit 1)
+) attempts order by place limit 1`,
+  values: ({ taskId, accountId, by, requestSha256, attempt, clientTimeoutMs }) => [
     accountId,
     by?.kind === 'key' ? by.keyId : undefined,
     by?.kind === 'person' ? by.userId : undefined,
     requestSha256,
     attempt === 'repeat',
     taskId,
+    clientTimeoutMs,
   ],
 });
 
@@ -45,14 +53,14 @@ on conflict (attempt_id) do update set task_id = excluded.task_id`,
 });
 
 /**
- * Answers an attempt with the task of another attempt of the last minute, if there is one. The caller holds the account's lock, and the
- * answer counts once its transaction commits. No lock of the task is taken: the end of a task locks the task before the account.
+ * Answers an attempt with the task of another attempt, if there is one. The caller holds the account's lock, and the answer counts once
+ * its transaction commits. No lock of the task is taken: the end of a task locks the task before the account.
  */
 export async function answerUnderLock(db: Runner, task: NewTask): Promise<Replayed | undefined> {
-  const other = await findOtherAttempt(db, task);
-  if (other === undefined) return undefined;
-  if (other.taskId !== task.taskId) await recordAnswer(db, task.taskId, other.taskId);
-  return { kind: 'replayed', ...other };
+  const found = await findTaskOfAttempts(db, task);
+  if (found === undefined) return undefined;
+  if (found.taskId !== task.taskId) await recordAnswer(db, task.taskId, found.taskId);
+  return { kind: 'replayed', ...found };
 }
 
 /** Answers an attempt as `answerUnderLock` does, and takes the lock for it. */

@@ -40,5 +40,5 @@ async function foresee(
 ): Promise<CreateOutcome | undefined> {
   const foreseen = await foreseeOutcome(db, task);
   if (foreseen?.kind !== 'replayed' || !isAttempt(task)) return foreseen;
-  return acceptWithRetry({ acceptInBatch: (attempt) => answerAttempt(db, attempt), refundUncertain }, task);
+  return acceptWithRetry({ acceptCreate: (attempt) => answerAttempt(db, attempt), refundUncertain }, task);
 }

@@ -135,11 +135,12 @@ update tasks set attempt_started_at = null, attempt_seen_at = now(),
 where id = $1 and state in ('queuing', 'generating')`,
 });
 
-/** Records that the attempt failed, and when the next one follows. */
+/** Records that the attempt failed, and when the next one follows. For a task that waits for a slot, its row in the queue has that time. */
 export const recordRetry = none<[taskId: string, pauseMs: number]>({
   name: 'record-retry',
   text: `
-update tasks set retry_at = now() + $2::float8 * interval '1 millisecond' where id = $1 and ${isUnfinished}`,
+update tasks set retry_at = now() + $2::float8 * interval '1 millisecond'
+where id = $1 and ${isUnfinished} and not exists (select from slot_waits where task_id = $1)`,
 });
 
 export type EndedTask = {

@@ -41,6 +41,7 @@ test('a task waits for a full provider, and skips one that cools down', async ()
   const holding = generate(holds);
   await waitFor('its job', () => first.jobs[0]);
   await assert.rejects(generate(waits), { type: 'waiting' });
+  assert.equal(await isRetryRecorded(waits), false, 'its row in the queue has the time');
   assert.equal((await findTask(database.db, waits))?.state, 'waiting', 'its deadline does not run');
   assert.equal(second.asked.length, 0);
   const text = `update provider_pools set failures = 1, cooling_until = now() + interval '1 hour' where provider = $1`;
@@ -50,6 +51,26 @@ test('a task waits for a full provider, and skips one that cools down', async ()
   first.finish();
   await holding;
 });
+
+test('operators can list and wake a task that pauses between look-ups of a lost create', async () => {
+  const upstream = upstreamOf('lagging', {
+    declines: () => ({ kind: 'unknown', detail: 'a slow proxy' }),
+    recover: () => ({ kind: 'later', afterMs: 15_000 }),
+  });
+  const world = worldOf({ upstreams: [upstream] });
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('lagging'));
+  const attempt = silentActivity({ workflowId: taskId }, () =>
+    createGenerationActivities(world).generateVideo({ taskId, isRemote: true }),
+  );
+  await assert.rejects(attempt, { type: 'waiting', message: 'the job may still be found' });
+  assert.equal(await isRetryRecorded(taskId), true);
+});
+
+async function isRetryRecorded(taskId: string): Promise<boolean | undefined> {
+  const text = 'select retry_at > now() as waits from tasks where id = $1';
+  const [row] = await database.db.run<{ readonly waits: boolean | null }>({ name: 'test-retry', text }, [taskId]);
+  return row?.waits ?? false;
+}
 
 test('a job whose provider now has another address is not polled until the deadline', async () => {
   const upstream = upstreamOf('moved', { instant: false });

@@ -163,6 +163,10 @@ test('a lost create that was given up stays a rival of others, because its job m
   await endProviderJob(db, { ...given, outcome: 'abandoned', isSettled: true });
   const lost = { pool: 'listed/model', taskId: other, ordinal: 1, intendedAt: Date.now() };
   assert.deepEqual(await countRivals(db, lost), { rivals: 1 });
+  const [early, late] = [-11, 60].map((minutes) => ({ ...lost, intendedAt: lost.intendedAt - minutes * 60_000 }));
+  assert.ok(early !== undefined && late !== undefined);
+  assert.deepEqual(await countRivals(db, early), { rivals: 0 }, 'its job is older than this create');
+  assert.deepEqual(await countRivals(db, late), { rivals: 1 }, 'this create was lost an hour before');
   await recordProviderJob(db, { ...given, jobId: 'known' });
   assert.deepEqual(await countRivals(db, lost), { rivals: 0 });
 });

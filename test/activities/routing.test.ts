@@ -116,6 +116,18 @@ test('a failed job leads to the next provider only where failures are free', asy
   }
 });
 
+test('a failed job that its upstream reports as paid is the last one, although failures are declared free there', async () => {
+  for (const micros of [70_000, 0]) {
+    renameProviders();
+    const costOfFailure = { micros, currency: 'USD', basis: 'reported' } as const;
+    const upstreams = [upstreamOf('first', { fault: outOfMemory, costOfFailure }), upstreamOf('second')];
+    const { end, calls, rows } = await played({ upstreams, terms: { failedJobs: 'free' } });
+    const last = ['provider_rejected', ['first fail']];
+    assert.deepEqual([end, calls], micros > 0 ? last : ['success', ['first fail', 'second success']]);
+    assert.deepEqual([rows[0]?.costMicros, rows[0]?.costBasis], [micros, 'reported']);
+  }
+});
+
 test('a video that its upstream refuses is made once more at the same provider, where the operator allows it and refused jobs are free', async () => {
   const refused = { kind: 'content', about: 'output', detail: 'The output may be sensitive.' } as const;
   const once: FakeOptions = { fault: (number) => (number === 1 ? refused : undefined) };

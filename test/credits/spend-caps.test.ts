@@ -112,7 +112,7 @@ test('creates and refunds at the same time leave exactly what was charged and no
 test('a create whose commit is uncertain is charged once, and counts once', async () => {
   const client = await newKey(await newAccount(), { total: price });
   let commits = 0;
-  const acceptInBatch = createTaskAcceptor({
+  const acceptCreate = createTaskAcceptor({
     ...database.db,
     transaction: async (work) => {
       const result = await database.db.transaction(work);
@@ -125,7 +125,7 @@ test('a create whose commit is uncertain is charged once, and counts once', asyn
   for (const attempt of [undefined, 'repeat'] as const) {
     commits = 0;
     const other = attempt === undefined ? client : await newKey(await newAccount(), { total: price });
-    const answer = await acceptWithRetry({ acceptInBatch, refundUncertain }, taskOf(other, { attempt }));
+    const answer = await acceptWithRetry({ acceptCreate, refundUncertain }, taskOf(other, { attempt }));
     assert.equal(answer.kind, 'accepted');
     assert.deepEqual(await spentOf(other), [['key', 'total', price]]);
     assert.equal((await findAccount(database.db, other.accountId))?.balance, 999 * price);

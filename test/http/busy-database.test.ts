@@ -36,8 +36,8 @@ async function withPool(
   work: (service: HttpService, db: DatabasePool) => Promise<void>,
 ): Promise<void> {
   const db = createDatabase({ url: database.url, ...patientDatabase, ...options });
-  const acceptInBatch = createTaskAcceptor(db, { ...defaultQueueLimits, ...options.queue });
-  const service = await startHttpService({ database, db, acceptInBatch });
+  const acceptCreate = createTaskAcceptor(db, { ...defaultQueueLimits, ...options.queue });
+  const service = await startHttpService({ database, db, acceptCreate });
   try {
     await work(service, db);
   } finally {

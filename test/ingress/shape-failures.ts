@@ -119,10 +119,10 @@ export function testCreateFailures({ path, success, body }: ShapeCreate): void {
       },
     },
     acceptance_unknown: {
-      options: { acceptInBatch: uncertainly() },
+      options: { acceptCreate: uncertainly() },
       produce: ({ create }) => create(body('one'), { 'idempotency-key': 'k' }),
     },
-    acceptance_reverted: { options: { acceptInBatch: uncertainly() }, produce: ({ create }) => create() },
+    acceptance_reverted: { options: { acceptCreate: uncertainly() }, produce: ({ create }) => create() },
     malformed_form: {
       produce: ({ create }) => create({}, { 'content-type': 'multipart/form-data; boundary=x' }),
     },
@@ -222,7 +222,7 @@ function moderatorThat(verdict: Verdict): Moderator {
 }
 
 /** The first try may have been committed, and the second one fails. */
-function uncertainly(): NonNullable<HttpServiceOptions['acceptInBatch']> {
+function uncertainly(): NonNullable<HttpServiceOptions['acceptCreate']> {
   let tries = 0;
   return () => {
     tries += 1;

@@ -182,7 +182,7 @@ test('an attempt that is refused while another one of the same create is accepte
   const { key, ...account } = await service.newAccount(credits);
   const headers = { 'idempotency-key': 'raced' };
   // In another process, whose hook judged otherwise, the same create is accepted during the check of this one.
-  const other = await startHttpService({ database, acceptInBatch: createTaskAcceptor(database.db) });
+  const other = await startHttpService({ database, acceptCreate: createTaskAcceptor(database.db) });
   let accepted: unknown;
   hook.answerWith(async (response) => {
     accepted = (await other.create(key, plainRequest, headers)).json.data;

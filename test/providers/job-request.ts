@@ -41,7 +41,7 @@ export function jobOf({ jobKey, input }: JobRequest, id: string, handle: Job['ha
 
 /** A create of the request whose answer was lost just now. */
 export function lostCall(request: JobRequest, changes: Partial<LostCreate> = {}): LostCreate {
-  return { ...request, intendedAt: Date.now(), claimed: async () => new Set(), rivals: 0, ...changes };
+  return { ...request, intendedAt: Date.now(), claimed: async () => new Set(), countRivals: async () => 0, ...changes };
 }
 
 /** Creates a job that the upstream accepts. */

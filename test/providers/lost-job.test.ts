@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { LostCreate } from '../../src/providers/contract.ts';
-import { findLostJob } from '../../src/providers/lost-job.ts';
+import { findJobOfCreate } from '../../src/providers/lost-job.ts';
 import { jobRequest, lostCall } from './job-request.ts';
 
 // Upstreams without names for jobs list candidates. A task that got the job of another would deliver a stranger's video.
@@ -11,7 +11,7 @@ const later = { kind: 'later', afterMs: 15_000 };
 const [one, two] = [{ id: 'one', handle: { at: 'x' } }, { id: 'two' }];
 
 function find(candidates: readonly { readonly id: string }[], changes: Partial<LostCreate> = {}, isComplete = true) {
-  return findLostJob(candidates, lostCall(jobRequest(), changes), isComplete);
+  return findJobOfCreate(candidates, lostCall(jobRequest(), changes), isComplete);
 }
 
 describe('a create whose response was lost', () => {
@@ -27,9 +27,32 @@ describe('a create whose response was lost', () => {
       [[one], 1, true],
       [[one], 0, false],
     ] as const) {
-      assert.deepEqual(await find(candidates, { rivals }, isComplete), later);
-      assert.equal((await find(candidates, { rivals, intendedAt: twoMinutesAgo() }, isComplete)).kind, 'unknown');
+      const countRivals = async () => rivals;
+      const old = { countRivals, intendedAt: twoMinutesAgo() };
+      assert.deepEqual(await find(candidates, { countRivals }, isComplete), later);
+      assert.equal((await find(candidates, old, isComplete)).kind, 'unknown');
     }
+  });
+
+  test('is not found in the job of a create that gets its response while the look-up runs', async () => {
+    const unanswered = new Set(['one']);
+    const stored = new Set<string>();
+    const answer = () => {
+      for (const id of unanswered) stored.add(id);
+      unanswered.clear();
+    };
+    const found = await find([one], {
+      countRivals: async () => {
+        const rivals = unanswered.size;
+        answer();
+        return rivals;
+      },
+      claimed: async (ids) => {
+        answer();
+        return new Set(ids.filter((id) => stored.has(id)));
+      },
+    });
+    assert.deepEqual(found, later);
   });
 
   test('is never denied by an empty list, which may lag for two minutes and needs no claims', async () => {

@@ -48,6 +48,8 @@ export type FakeOptions = {
   readonly recover?: (job: FakeJob | undefined) => RecoverOutcome;
   /** The error of each job, or of some by their number, which counts from 1. */
   readonly fault?: UpstreamError | ((number: number) => UpstreamError | undefined);
+  /** It reports this cost for a failed job; none by default. */
+  readonly costOfFailure?: Cost;
   /** Reference images reach it as files by default. */
   readonly images?: PolledProvider['images'];
   /** It loses every job that it has accepted, as by a restart. */
@@ -73,7 +75,8 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
     if (job.state === 'running') return { state: 'running', ...(progress !== undefined && { progress }) };
     if (job.state === 'cancelled') return { state: 'failed', error: { kind: 'upstream', detail: 'it was cancelled' } };
     const error = typeof fault === 'function' ? fault(1 + jobs.indexOf(job)) : fault;
-    return error === undefined ? { state: 'succeeded' } : { state: 'failed', error };
+    if (error === undefined) return { state: 'succeeded' };
+    return { state: 'failed', error, ...(options.costOfFailure && { cost: options.costOfFailure }) };
   };
   const provider: PolledProvider = {
     ...traits,

@@ -27,7 +27,7 @@ describe('one account, many concurrent requests, two API processes', () => {
     database = await createTestDatabase();
     pools = [1, 2].map(() => createDatabase({ url: database.url, poolSize: 8, queue: patience }));
     const start = (db: Database) =>
-      startHttpService({ database, db, acceptInBatch: createTaskAcceptor(db, { ...defaultQueueLimits, ...patience }) });
+      startHttpService({ database, db, acceptCreate: createTaskAcceptor(db, { ...defaultQueueLimits, ...patience }) });
     processes = await Promise.all(pools.map(start));
     otherDb = pools[1] ?? database.db;
   });

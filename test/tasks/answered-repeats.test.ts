@@ -67,6 +67,17 @@ test('a task with which a repeat was answered is not refunded for its uncertain 
   await assertTask(first, 'waiting', 1);
 });
 
+test('a repeat whose commit is retried finds the task that it was answered with, however old that is', async () => {
+  const { first, repeat } = await attempts();
+  await accept(first);
+  await accept(repeat);
+  const text = `update tasks set created_at = created_at - interval '5 minutes' where id = $1`;
+  await database.db.run({ name: 'test-age-task', text }, [first.taskId]);
+  const retried = await accept(repeat);
+  assert.deepEqual([retried.kind, 'taskId' in retried && retried.taskId], ['replayed', first.taskId]);
+  await assertTask(first, 'waiting', 1);
+});
+
 test('a repeat after the refund is a new task', async () => {
   const { first, repeat } = await attempts();
   await accept(first);

@@ -58,6 +58,22 @@ test('a repeat returns the task that its key created with the same request, and 
   assert.equal(await paidTasks(client), 1);
 });
 
+test('a client that repeats a create after its timeout gets the task of that age, and no older or younger one', async () => {
+  const accept = createTaskAcceptor(database.db);
+  const repeatAfter = async (seconds: number, clientTimeoutMs: number) => {
+    const client = await newClient();
+    const first = await accept(taskOf(client));
+    const text = `update tasks set created_at = created_at - $2 * interval '1 second' where account_id = $1`;
+    await database.db.run({ name: 'test-age-tasks', text }, [client.accountId, seconds]);
+    const repeat = await accept(taskOf(client, { attempt: 'repeat', clientTimeoutMs }));
+    return repeat.kind === 'replayed' && idOf(repeat) === idOf(first);
+  };
+  assert.equal(await repeatAfter(601, 600_000), true);
+  assert.equal(await repeatAfter(300, 600_000), false);
+  assert.equal(await repeatAfter(3_600, 600_000), false);
+  assert.equal(await repeatAfter(91, 90_000), true);
+});
+
 test('what is not a repeat is a new task: another request, another key, no mark, more than a minute later', async () => {
   const accept = createTaskAcceptor(database.db);
   const client = await newClient();

@@ -147,7 +147,7 @@ export const providerSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('cog'),
     ...common(ownServer),
-    // Its jobs exist only in connections. A broken one is run again, at most twice, so the setting of other kinds is fixed here.
+    // Its jobs exist only in connections. A run whose connection breaks is repeated, at most twice, so the setting of other kinds is fixed here.
     onLostJob: z.literal('resubmit').default('resubmit'),
   }),
   z.strictObject({

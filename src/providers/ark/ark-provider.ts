@@ -3,7 +3,7 @@ import type { CostRule } from '../../models/catalogue/cost.ts';
 import { classifyCreate, codedErrorIn, readBody, replyOf } from '../answers.ts';
 import type { Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { cancelOutcomes, createRecordReader } from '../job-records.ts';
-import { findLostJob } from '../lost-job.ts';
+import { findJobOfCreate } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { requestBody } from './ark-request.ts';
 import { classifyRefusal, isMissing } from './ark-errors.ts';
@@ -62,7 +62,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
       const candidates = listed.filter((record) => isCandidate(record, lost));
       // A full list of newer jobs may hide others that could be the lost one.
       const isComplete = listed.length < maxListed || listed.some((record) => !isRecentRecord(record, lost));
-      return await findLostJob(candidates, lost, isComplete);
+      return await findJobOfCreate(candidates, lost, isComplete);
     },
     statusOf,
     batch: {

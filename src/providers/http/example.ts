@@ -143,7 +143,7 @@ async function outcomeOf(
       return createOutcome(await provider.submit(request, signal));
     case 'find': {
       // Long ago, so that nothing is left to wait for.
-      const lost = { ...request, intendedAt: 0, claimed: async () => new Set<string>(), rivals: 0 };
+      const lost = { ...request, intendedAt: 0, claimed: async () => new Set<string>(), countRivals: async () => 0 };
       return findOutcome(await provider.recover(lost, signal));
     }
     case 'status': {

@@ -19,7 +19,7 @@ import type {
   RequestBody,
   SubmitOutcome,
 } from '../contract.ts';
-import { findLostJob, retryLookup } from '../lost-job.ts';
+import { findJobOfCreate, retryLookup } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { jsonBody } from '../request-bodies.ts';
 import { answerData, costIn, createRules, failureIn, foundJobs } from './answer-meaning.ts';
@@ -117,7 +117,7 @@ async function recover(upstream: Upstream, lost: LostCreate, signal: AbortSignal
   // With the job's name in the address, a 404 is the empty list.
   const poll = classifyPoll(reply, (_body, status) => status === 404);
   if ('status' in poll && poll.status.state !== 'missing') return retryLookup;
-  return await findLostJob('status' in poll ? [] : await foundJobs(upstream, data), lost);
+  return await findJobOfCreate('status' in poll ? [] : await foundJobs(upstream, data), lost);
 }
 
 async function statusOf(upstream: Upstream, job: Job, signal: AbortSignal): Promise<JobStatus> {

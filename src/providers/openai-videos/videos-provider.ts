@@ -12,7 +12,7 @@ import {
 } from '../answers.ts';
 import type { CancelOutcome, UpstreamError, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { createRecordReader, type EndState, outcomeWithoutRecord, type RecordRules } from '../job-records.ts';
-import { findLostJob, isRecent, retryLookup } from '../lost-job.ts';
+import { findJobOfCreate, isRecent, retryLookup } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { createBody, type Dialect, dialectNames, dialects } from './dialects.ts';
 
@@ -44,7 +44,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
       if ('status' in list) return retryLookup;
       const { prompt } = lost.input;
       const candidates = list.read.data.filter((job) => job.prompt === prompt && isRecent(job.created_at, lost));
-      return await findLostJob(candidates, lost);
+      return await findJobOfCreate(candidates, lost);
     },
     statusOf: async (job, signal) => {
       const reply = await call('GET', `/${job.id}`, timeouts.statusMs, signal);
