@@ -59,7 +59,10 @@ export function archiveRoute(router: AppRouter, { db, resultStore }: HttpDeps): 
     if (accountId === undefined || videos.length < taskIds.length) throw new HttpError('media_deleted');
     requireNoArchive(accountId);
     running.add(accountId);
-    const { body, sizeBytes } = await zipOf(videos.map((video) => entryOf(video, resultStore)));
+    const { body, sizeBytes } = await zipOf(videos.map((video) => entryOf(video, resultStore))).catch((error: unknown) => {
+      running.delete(accountId);
+      throw error;
+    });
     // Koa destroys the stream when the client leaves.
     body.once('close', () => running.delete(accountId));
     ctx.status = 200;

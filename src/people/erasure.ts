@@ -7,7 +7,7 @@ import { isLastOperator, type Named } from './people.ts';
 import { many, maybeOne, none, one } from '../platform/database/statement.ts';
 import { findUser, findUserByEmail, lockEmail, lockUser, type User } from './users.ts';
 
-/** Lets the rest of the transaction change append-only records (migration 0027). */
+/** Lets the rest of the transaction change append-only records (see the migration `0001-accounts.ts`). */
 export const allowErasure = none<[]>({
   name: 'allow-erasure',
   text: `select set_config('videogen.erasure', 'on', true)`,

@@ -24,7 +24,7 @@ describe('Videogen behind Videogen', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'videogen-behind-'));
     const sold = { title: 'M', prices: [{ creditsPerSecond: 7 }] };
-    // The provider sends a seed with every create.
+    // The dialect `generic` sends no seed, so this model chooses one.
     const input = {
       resolution: { values: ['720p'] },
       duration: { min: 4, max: 15 },

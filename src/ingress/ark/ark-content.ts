@@ -56,7 +56,7 @@ const option = new RegExp(String.raw`(?<!\S)--(${[...names].flat().join('|')})\s
 function readText(words: string) {
   const options = new Map<string, unknown>();
   const prompt = words.replaceAll(option, (_all, name: string, value: string) => {
-    const isScalar = /^(?:true|false|-?\d{1,15}(?:\.\d+)?)$/.test(value);
+    const isScalar = /^(?:true|false|-?(?:0|[1-9]\d{0,14})(?:\.\d+)?)$/.test(value);
     options.set(names.get(name) ?? name, isScalar ? (JSON.parse(value) as unknown) : value);
     return '';
   });

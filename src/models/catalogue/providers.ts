@@ -121,7 +121,8 @@ export const providerSchema = z.discriminatedUnion('kind', [
     kind: z.literal('ark'),
     ...common(hosted),
     ...polled,
-    // Every job there is billed, so a second one for the same task is never made.
+    // A job there may be billed, so a create whose response was lost is never
+    // sent again.
     onLostJob: z.literal('fail').default('fail'),
     imageReference: imageReference.default('@Image{n}').meta(imageReferenceMeta),
     paths: z
