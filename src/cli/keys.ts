@@ -10,9 +10,10 @@ import { AccountClosed, lockOpenAccount } from '../accounts/accounts.ts';
 import { type ApiKey, createApiKey, listApiKeys, revokeKeyAs } from '../accounts/keys.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { createOperator, type ListedOperator, listOperators, revokeOperator } from '../operators/operators.ts';
+import { unknownModel } from '../models/model.ts';
 import { addCommand, sampleAccount, sampleKey } from './add-command.ts';
 import { futureInstant, id, maxNameLength, textUpTo, wholeNumber } from './arguments.ts';
-import { type Answer, listed, notFound } from './output.ts';
+import { type Answer, CommandError, listed, notFound } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 
 type CapOptions = { capDay?: number; capMonth?: number; capTotal?: number };
@@ -62,9 +63,13 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
 }
 
 async function createKey(
-  { db }: Context,
+  { db, config }: Context,
   { account: accountId, expires: expiresAt, capDay, capMonth, capTotal, ...named }: KeyOptions,
 ): Promise<Answer> {
+  for (const model of named.models ?? []) {
+    const problem = unknownModel(config.catalogue.models, model);
+    if (problem !== undefined) throw new CommandError(`--models: ${model}: ${problem}`);
+  }
   const caps = { day: capDay, month: capMonth, total: capTotal };
   const hasCaps = Object.values(caps).some((credits) => credits !== undefined);
   const rest = { ...named, ...(hasCaps && { caps }) };

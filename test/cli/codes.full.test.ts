@@ -53,4 +53,6 @@ test('a key is created with caps and for some models', async () => {
     keys: { models: readonly string[] }[];
   };
   assert.deepEqual(keys[0]?.models, ['videogen-2.0']);
+  const typo = run('key', 'create', '--account', accountId, '--models', 'videogen-2.1');
+  await assert.rejects(typo, /--models: videogen-2\.1: unknown model/);
 });
