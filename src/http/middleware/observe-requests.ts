@@ -60,7 +60,10 @@ function sentStatus({ res }: Context): number | undefined {
   return res.headersSent ? res.statusCode : undefined;
 }
 
-/** Clients may send any other word. */
+/**
+ * Metrics name only these methods: clients may send any other word, and each
+ * would make a series.
+ */
 const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
 
 /** Reports each finished request; `aborted` if the client disconnected before the response began. */
