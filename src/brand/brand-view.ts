@@ -5,7 +5,10 @@ import { type Brand, isWhiteLabel } from './brand.ts';
 
 // Parts of pages that the server writes. Each page escapes the rest itself.
 
-/** The icon and the colors of the brand. A page has them after its own style. */
+/**
+ * Returns the icon and the colors of the brand. A page includes them after its
+ * own style, which they override.
+ */
 export function brandHead(brand: Brand): Html {
   const style = styleAddress(brand);
   return html`<link rel="icon" href="${logoAddress(brand) ?? '/favicon.ico'}" />

@@ -60,7 +60,7 @@ export function archiveRoute(router: AppRouter, { db, resultStore }: HttpDeps): 
     requireNoArchive(accountId);
     running.add(accountId);
     const { body, sizeBytes } = await zipOf(videos.map((video) => entryOf(video, resultStore)));
-    // Koa destroys the stream when the client leaves.
+    // Koa destroys the stream when the client disconnects.
     body.once('close', () => running.delete(accountId));
     ctx.status = 200;
     ctx.body = body;

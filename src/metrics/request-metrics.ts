@@ -7,7 +7,10 @@ const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as 
 export type RequestMetricEvent =
   | {
       readonly kind: 'request_finished';
-      /** A route pattern. It and the method are from fixed lists, which bounds the number of series. */
+      /**
+       * A route pattern. Routes and methods are from fixed lists, which bounds
+       * the number of series.
+       */
       readonly route: string;
       readonly method: string;
       /** `aborted` if the client disconnected before the response began. */
@@ -15,7 +18,7 @@ export type RequestMetricEvent =
       /** Undefined for a long poll. */
       readonly durationSeconds: number | undefined;
     }
-  /** The log of requests had no room for them. */
+  /** The log of requests had no room for these requests. */
   | { readonly kind: 'logged_requests_dropped'; readonly requests: number }
   | {
       readonly kind: 'content_checked';

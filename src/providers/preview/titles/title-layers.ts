@@ -3,7 +3,7 @@ import { drawn, gradient, mix, rectangle } from '../scenes/drawing.ts';
 import type { SceneRequest } from '../scenes/scenes.ts';
 import { drawnText, fittedText } from './drawn-text.ts';
 
-/** The lower third has no room for more in letters that can be read. */
+/** Longer texts do not fit into the lower third in readable letters. */
 const maxCharacters = 130;
 
 /** Everything but what Inter has: Latin, Greek and Cyrillic letters, digits and their punctuation. */
@@ -75,7 +75,10 @@ function foot({ frame, palette }: SceneRequest): Promise<Layer> {
   return drawn({ ...frame, heightPx, body, x: '0', y: `${frame.heightPx - heightPx}` });
 }
 
-/** The words on a pill in the upper right corner, visible in every frame, keep the film from being taken for a model's. */
+/**
+ * Draws the words on a pill in the upper right corner, visible in every frame,
+ * so that the film is not mistaken for a model's.
+ */
 async function mark(request: SceneRequest): Promise<Layer[]> {
   const { frame } = request;
   const sizePx = Math.round(2 + 0.022 * Math.min(frame.widthPx, frame.heightPx));
