@@ -15,7 +15,10 @@ export function brandHead(brand: Brand): Html {
     ${style !== undefined && html`<link rel="stylesheet" href="${style}" />`}`;
 }
 
-/** The logo, or our own sign, for an element of the size that the page gives to `.brand-mark`. The name stands beside it. */
+/**
+ * The logo of the brand, or the default one, for an element of the size that
+ * the page sets for `.brand-mark`. The name stands beside it.
+ */
 export function brandMark(brand: Brand): Html {
   const logo = logoAddress(brand);
   if (logo !== undefined) return html`<img class="brand-mark" src="${logo}" alt="" />`;

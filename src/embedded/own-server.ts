@@ -7,9 +7,9 @@ import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
 
 /** A server program that this process starts, watches and stops. */
 export type ServerProgram = {
-  /** For the operator's log, for example `PostgreSQL`. */
+  /** The name in messages to the operator, for example `PostgreSQL`. */
   readonly name: string;
-  /** The folder of its data, for the operator. */
+  /** The data folder, for messages to the operator. */
   readonly folder: string;
   /** Receives the server's output. */
   readonly logFile: string;
@@ -21,11 +21,11 @@ export type ServerProgram = {
   readonly launch: (start: { readonly isRestart: boolean }) => Promise<Launch>;
   /** Returns true if this child, and not another program at its address, is ready. Throws if it never will be. */
   readonly serves: (child: ChildProcess) => Promise<boolean>;
-  /** A fix for the operator if it does not start. */
+  /** Advice to the operator for a server that does not start. */
   readonly advice?: string;
   readonly stopSteps: readonly StopStep[];
   readonly log: (message: string) => void;
-  /** Aborts the first start; nothing is left running then. */
+  /** Aborts the first start, which then leaves no process running. */
   readonly signal?: AbortSignal | undefined;
 };
 

@@ -85,7 +85,10 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
  */
 const probeMs = 10_000;
 
-/** Each is an option of the server, and the file that stores its value. */
+/**
+ * Each name is an option of the server, and names the file that stores its
+ * value.
+ */
 const portNames = ['port', 'ui-port', 'http-port', 'metrics-port'];
 
 const databaseOf = (folder: string): string => join(folder, 'temporal.db');
@@ -112,7 +115,7 @@ async function isListening(port: number): Promise<boolean> {
 async function hasSearchAttributes(address: string, namespace: string): Promise<boolean> {
   const target = { connection: { address }, namespace };
   const register = usingTemporal(target, { retries: false }, (client) => registerSearchAttributes(client, probeMs));
-  // It fails before the namespace exists, and while the server shuts down.
+  // Registration fails before the namespace exists, and while the server stops.
   return (await register.catch(() => undefined))?.length === 0;
 }
 

@@ -11,7 +11,10 @@ import { busyPage, missingPage, sharePage, sharePageHeaders } from './share-page
  */
 const maxMediaMs = hourMs;
 
-/** Serves the pages of share links to anyone. Each reading signs fresh links to the media. */
+/**
+ * Serves the pages of share links to anyone. Each request signs new links to
+ * the media.
+ */
 export function sharePageRoute(router: AppRouter, deps: HttpDeps): void {
   const { db, resultStore, sharePages, consoleMediaOrigins, now } = deps;
   const headers = sharePageHeaders(consoleMediaOrigins);

@@ -76,7 +76,10 @@ export function createAuthentication({
       recordCaller(ctx, caller);
       return { ...caller, suspended: false };
     },
-    /** The operator as the audit log names it. */
+    /**
+     * Authenticates an operator, and returns the actor that the audit log
+     * records.
+     */
     operator: async (ctx: Context): Promise<Actor> => {
       const operator = await find(ctx, (key) => findOperator(db, key));
       ctx.state.operatorId = operator.operatorId;

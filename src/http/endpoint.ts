@@ -84,7 +84,10 @@ export type Call<A extends Access, Query, Body> = Identity<A> & {
   /** The decoded parameter of the path; empty without one. */
   readonly params: Readonly<Record<string, string>>;
   readonly input: Parsed<Body>;
-  /** Only for headers and the end of the connection; the handler returns the body. */
+  /**
+   * Use it only to set headers and to observe the end of the connection; the
+   * handler returns the body.
+   */
   readonly ctx: Context;
 };
 

@@ -7,7 +7,10 @@ export type ProviderMetricEvent = ProviderEvent | { readonly kind: 'job_ended'; 
 
 const on = onEventsOf<ProviderMetricEvent>();
 
-/** From a clip of a few seconds on a fast machine to the longest usual deadlines. */
+/**
+ * Bucket bounds in seconds: from a short clip on a fast machine to the longest
+ * usual deadlines.
+ */
 const jobBuckets = [5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
 
 /** Requests to upstreams, and their jobs. */

@@ -32,7 +32,7 @@ export type RequestMetricEvent =
 
 const on = onEventsOf<RequestMetricEvent>();
 
-/** Up to the time limit of an attempt. */
+/** Bucket bounds in seconds, up to the time limit of an attempt. */
 const callbackBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 /** Requests of clients and their log, and exchanges with receivers of callbacks, the moderation hook and the payment provider. */

@@ -7,7 +7,10 @@ import { OutboundError } from './outbound-error.ts';
 import { downloadResumably, type ResumableLimits } from './resumable-download.ts';
 
 export type ProviderClientOptions = Pick<GuardedClientOptions, 'own' | 'lookup' | 'ca'> & {
-  /** It has no final slash. This client may connect to its origin even if that is private. */
+  /**
+   * A URL without a final slash. This client may connect to its origin even if
+   * that is private.
+   */
   readonly baseUrl: string;
   /** Sent to the origin of `baseUrl`, and with downloads to `keyOrigins`. */
   readonly headers?: Headers;

@@ -32,8 +32,8 @@ const provider: MigrationProvider = {
 };
 
 /**
- * Runs the missing migrations in one transaction, in the order of their names, which it returns. Concurrent processes wait for one
- * another.
+ * Runs the missing migrations in one transaction, in the order of their names,
+ * and returns those names. Concurrent processes wait for one another.
  */
 export async function migrateToLatest(databaseUrl: string): Promise<readonly string[]> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });

@@ -2,7 +2,7 @@ import { HttpError } from '../errors.ts';
 
 /** Concurrent uploads in this process; each may decode an image in memory. */
 const maxAtOnce = 8;
-/** Keeps a slow sender from blocking the uploads of other accounts. */
+/** Prevents a slow sender from blocking the uploads of other accounts. */
 export const maxUploadsAtOnce = 2;
 /** The memory and disk of this process that its concurrent uploads may fill before they are in the store. */
 export const maxBytesAtOnce = 400 * 1024 * 1024;

@@ -114,7 +114,8 @@ function requestOfAccount(ctx: Context, durationMs: number): FinishedRequest | u
 
 /** The pattern of the matched route, or `(none)`; never the path. */
 function routeOf(ctx: Context): string {
-  // The router sets it; the type of this context does not declare it.
+  // The router sets `_matchedRoute`; the type of the context does not declare
+  // it.
   const { _matchedRoute: matched } = ctx as { readonly _matchedRoute?: string | RegExp };
   if (matched === undefined) return '(none)';
   if (typeof matched === 'string') return matched;

@@ -32,7 +32,7 @@ export type Conformance = {
   readonly earlierJob?: string | undefined;
   readonly workFolder: string;
   readonly pollMs: number;
-  /** Aborted when the time for it all is over. */
+  /** Aborted when the time limit of the entire run is over. */
   readonly signal: AbortSignal;
   readonly onFinding: (finding: Finding) => void;
   /** Prints progress. */

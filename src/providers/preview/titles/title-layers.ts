@@ -44,7 +44,10 @@ export async function titleLayers(prompt: string, model: string, request: SceneR
 const sizes = [0.1, 0.09, 0.08, 0.071, 0.063, 0.056, 0.05, 0.044, 0.039, 0.035];
 const gapPx = 22;
 
-/** The words under a short bar. They rise from below, and stand still once they are opaque. */
+/**
+ * Draws the text under a short bar. Both rise from below, and stand still once
+ * they are opaque.
+ */
 async function title(request: SceneRequest, text: string): Promise<Layer[]> {
   const { frame, filmFrames, palette } = request;
   const marginPx = marginOf(request);
