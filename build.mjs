@@ -1,7 +1,8 @@
-// Builds the project into dist and clients/typescript/dist: `node build.mjs`, or `node build.mjs --if-needed`, which does
-// nothing when both are as a build has made them from the files that are here. A running service is not disturbed: everything
-// is made in dist.next first and then moved, one rename for each file. `--without-console` is for `npm run openapi`: the types of
-// the console follow the description that is about to be written.
+// Builds the project into dist and clients/typescript/dist: `node build.mjs`,
+// or `node build.mjs --if-needed`, which does nothing if both are up to date. A
+// running service is not disturbed: all files are made in dist.next and then
+// moved, each by one rename. `--without-console` is for `npm run openapi`: the
+// types of the console follow the description that is about to be written.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -9,14 +10,17 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const next = 'dist.next';
-/** For a build that is under way. */
+/** The longest wait for another build to end. */
 const waitMs = 5 * 60_000;
 const client = 'clients/typescript';
 
-/** Each is a program of Node's with its arguments; they run one after the other. */
+/**
+ * Each step is a Node program with its arguments; the steps run sequentially.
+ */
 const steps = [
   ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--outDir', next],
-  // Its SDKs are in a workspace of their own: `npm ci --workspaces --include-workspace-root` installs them.
+  // The SDKs that these tests use are in a workspace of their own: `npm ci
+  // --workspaces --include-workspace-root` installs them.
   ...(fs.existsSync('test/counterparts') && fs.existsSync('node_modules/openai')
     ? [['node_modules/typescript/bin/tsc', '-p', 'test/counterparts', '--outDir', next]]
     : []),
@@ -26,14 +30,14 @@ const steps = [
   [`${next}/src/build-console.js`],
 ];
 
-/** What the build reads. The image is built without some of these. */
+/** The files that the build reads. The image is built without some of them. */
 const sources = ['src', 'activities', 'workflows', 'clients', 'test', 'bench', 'build.mjs', 'tsconfig.json'].concat([
   'package.json',
   'package-lock.json',
 ]);
-/** Its folders. */
+/** The folders that the build writes. */
 const results = ['dist', `${client}/dist`];
-/** Written last: the states of the sources and of what was made from them. */
+/** Written last: a digest of the sources, and one of the results. */
 const stampFile = 'dist/build.json';
 
 const isWithoutConsole = process.argv.includes('--without-console');
@@ -59,7 +63,9 @@ try {
   fs.rmSync(next, { recursive: true, force: true });
 }
 
-/** One build at a time; what a killed one left is removed. */
+/**
+ * Waits until no other build runs. The leftovers of a killed build are removed.
+ */
 async function enter() {
   const own = fs.mkdtempSync(`${next}-`);
   fs.writeFileSync(`${own}/pid`, `${process.pid}`);
@@ -96,16 +102,23 @@ function move(from, to, files) {
 
 function isCurrent() {
   const { state, made } = JSON.parse(readOr(stampFile, '{}'));
-  // A compiler that runs without this program leaves files that are newer or older than the sources.
+  // The results are compared, too, because a compiler that runs without this
+  // program changes them.
   return state === stateOfSources() && made === stateOf(results);
 }
 
-/** The steps are among them, since they depend on what is installed. */
+/**
+ * Returns a digest of the sources and of the steps, which depend on the
+ * installed packages.
+ */
 function stateOfSources() {
   return stateOf(sources, JSON.stringify(steps));
 }
 
-/** A digest of the text and the files, except for the results in the sources and the stamp in the results. */
+/**
+ * Returns a digest of the text and the files. Results among the sources and the
+ * stamp among the results are left out.
+ */
 function stateOf(paths, text = '') {
   const hash = createHash('sha256').update(text);
   for (const path of paths.filter((one) => fs.existsSync(one))) {
@@ -117,7 +130,7 @@ function stateOf(paths, text = '') {
   return hash.digest('hex');
 }
 
-/** Every file below the folder, in one order. */
+/** Returns every file below the folder, sorted. */
 function filesIn(folder) {
   if (!fs.existsSync(folder)) return [];
   const entries = fs.readdirSync(folder, { recursive: true, withFileTypes: true });

@@ -10,10 +10,16 @@ import type { bareTask } from './floor-workflow.ts';
 
 export type BareSpender = 'worker' | 'Temporal' | 'PostgreSQL';
 
-/** The floor of everything that goes through Temporal: workflows of one or two activities that do nothing. */
+/**
+ * The floor of all rows that use Temporal: workflows with one or two activities
+ * that do nothing.
+ */
 export type BareTasks = {
   readonly perSecond: (count: number, activities: 1 | 2) => Promise<Batch<BareSpender>>;
-  /** From asking for the workflow to the beginning of its activity, in milliseconds. */
+  /**
+   * Milliseconds from the request to start the workflow until its activity
+   * begins.
+   */
   readonly startLagMs: () => Promise<number>;
   close(): Promise<void>;
 };

@@ -3,28 +3,37 @@ import type { Bench } from './bench.ts';
 import { processorTimes } from './processor.ts';
 import { median } from './statistics.ts';
 
-/** Tasks that are under way at a time. */
+/** The number of tasks that run concurrently. */
 export const atOnce = 32;
 
 const lookEveryMs = 25;
-/** A machine that is busy with other things takes many times as long; what has ended by then is the figure. */
+/**
+ * A machine under other load takes many times as long. At this limit, the rate
+ * is computed from the tasks that have ended.
+ */
 const batchLimitMs = 60_000;
 
-/** What a batch of tasks met with: ends a second, and the processor time for each, by the names of those who spent it. */
+/**
+ * The result of a batch: tasks that ended per second, and the processor time of
+ * each process per task.
+ */
 export type Batch<Spender extends string = string> = {
   readonly perSecond: number;
   readonly cpuMs: Readonly<Record<Spender, number>>;
 };
 
 export type BatchWork<Spender extends string> = {
-  /** Begins so many, `atOnce` at a time. */
+  /** Starts `count` tasks, `atOnce` at a time. */
   readonly begin: (count: number) => Promise<unknown>;
-  /** How many have ended so far, in this batch or an earlier one. */
+  /**
+   * Returns the number of tasks that have ended, in this batch and in earlier
+   * ones.
+   */
   readonly ended: () => Promise<number>;
   readonly spenders: Readonly<Record<Spender, number>>;
 };
 
-/** From the first beginning until the last end, or until the limit. */
+/** Measures from the first start until the last end, or until the limit. */
 export async function runBatch<Spender extends string>(
   count: number,
   { begin, ended, spenders }: BatchWork<Spender>,
@@ -35,7 +44,7 @@ export async function runBatch<Spender extends string>(
   await waitUpTo(batchLimitMs, async () => (done = (await ended()) - from) >= count);
   const after = await processorTimes();
   if (done <= 0) throw new Error(`none of ${count} tasks ended`);
-  // Object.entries forgets the names' type; the record has no others.
+  // Object.entries widens the type of the names; the record has no others.
   const entries = Object.entries(spenders) as [Spender, number][];
   const cpuMs = Object.fromEntries(
     entries.map(([name, pid]) => [name, (after.treeMs(pid) - before.treeMs(pid)) / done]),
@@ -43,12 +52,16 @@ export async function runBatch<Spender extends string>(
   return { perSecond: (1000 * done) / (after.at - before.at), cpuMs };
 }
 
-/** Batches that take about as long as a load, whatever this machine is able to: their size is found by trying a few tasks. */
+/**
+ * Returns a function that runs batches of about `batchMs`. A small batch first
+ * measures how many tasks this machine completes in that time.
+ */
 export async function sizedBatches<T extends Batch>(
   { batchMs }: Pick<Bench, 'batchMs'>,
   run: (count: number) => Promise<T>,
 ): Promise<() => Promise<T>> {
-  // The first ones find processes that have compiled nothing yet.
+  // The first batch runs in processes that have compiled nothing yet, so it is
+  // not measured.
   await run(atOnce).catch(() => undefined);
   const probe = await run(atOnce).catch(() => ({ perSecond: 0 }));
   const count = Math.max(atOnce, Math.round((probe.perSecond * batchMs) / 1000));
@@ -56,10 +69,10 @@ export async function sizedBatches<T extends Batch>(
   return () => run(count);
 }
 
-/** Medians of several rounds, figure by figure. */
+/** Returns the medians of several rounds, figure by figure. */
 export function medianBatch<Spender extends string>(batches: readonly Batch<Spender>[]): Batch<Spender> {
   const [first] = batches;
-  // As above.
+  // The record has no other names.
   const names = Object.keys(first?.cpuMs ?? {}) as Spender[];
   return {
     perSecond: median(batches.map(({ perSecond }) => perSecond)),
@@ -70,7 +83,7 @@ export function medianBatch<Spender extends string>(batches: readonly Batch<Spen
   };
 }
 
-/** Whether it was so within the limit. */
+/** Returns true if the condition held within the limit. */
 export async function waitUpTo(limitMs: number, isSo: () => Promise<boolean> | boolean): Promise<boolean> {
   for (const giveUpAt = performance.now() + limitMs; performance.now() < giveUpAt; await delay(lookEveryMs)) {
     if (await isSo()) return true;

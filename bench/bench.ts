@@ -1,33 +1,43 @@
 import type { Row } from './row.ts';
 
-/** A server of Temporal's, and its name in the rows. */
+/** A Temporal server, and its name in the rows. */
 export type Engine = { readonly name: string; readonly address: string; readonly pid: number };
 
-/** The servers that all rows share, and a folder for what they write. */
+/** The servers that all rows share, and a folder for their files. */
 export type Bench = {
   readonly folder: string;
   readonly postgresUrl: string;
   readonly postgresPid: number;
   readonly development: Engine;
-  /** Temporal's production server with its data in PostgreSQL where there is a program for it, else the development server. */
+  /**
+   * Temporal's production server with its data in PostgreSQL if its program is
+   * installed, else the development server.
+   */
   readonly engine: Engine;
-  /** Another built checkout, whose whole tasks are measured in turns with ours. */
+  /**
+   * Another built checkout, whose whole tasks are measured alternately with
+   * ours.
+   */
   readonly beside: string | undefined;
-  /** Short loads and small numbers, to try the bench itself. */
+  /** Short loads and small numbers, to test the bench itself. */
   readonly quick: boolean;
-  /** How long one load runs. */
+  /** The duration of one load. */
   readonly loadMs: number;
   /**
-   * How long a process takes creates before it is measured, ours and the floor alike: Node compiles what it runs often, and until
-   * then a create costs a third more.
+   * The time for which a process accepts creates before it is measured, ours
+   * and the floor alike: Node compiles code that runs often, and until that a
+   * create costs a third more.
    */
   readonly warmUpMs: number;
-  /** About how long one batch of tasks is to take. */
+  /** The approximate duration of one batch of tasks. */
   readonly batchMs: number;
 };
 
-/** What is said while it is measured, and what the report says below its table. */
+/** `say` prints progress; `note` adds a line below the table of the report. */
 export type Telling = { readonly say: (text: string) => void; readonly note: (text: string) => void };
 
-/** Yields each row as soon as it is measured, so that none is lost when a later one fails. */
+/**
+ * Yields each row as soon as it is measured, so that no row is lost when a
+ * later one fails.
+ */
 export type Rows = AsyncGenerator<Row, void, undefined>;

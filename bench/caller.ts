@@ -3,24 +3,33 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 export type RawAnswer = { readonly status: number; readonly body: string };
 
-/** One kept-alive connection that sends one request at a time; opened again when the service closed it while nothing was asked. */
+/**
+ * One persistent connection that sends one request at a time. It is opened
+ * again if the service has closed it while no request was running.
+ */
 export type Caller = { ask(request: Buffer): Promise<RawAnswer>; close(): void };
 
 type Waiting = { readonly resolve: (answer: RawAnswer) => void; readonly reject: (error: Error) => void };
 
 const answerLimitMs = 30_000;
 const refusedPauseMs = 50;
-/** A service that refuses for longer than this is not busy but broken. */
+/** A service that refuses requests for longer than this is broken, not busy. */
 const refusalsLimitMs = 60_000;
 
 let refusals = 0;
 
-/** Requests that were refused for want of room since the bench began. */
+/**
+ * Returns the number of requests that were refused with 429 or 503 since the
+ * bench began.
+ */
 export function refusedRequests(): number {
   return refusals;
 }
 
-/** 429 and 503; a caller makes a pause before it asks again, as clients do. */
+/**
+ * True for 429 and 503. Pauses before it returns, as clients do before they
+ * retry.
+ */
 export async function isRefused({ status }: RawAnswer): Promise<boolean> {
   if (status !== 429 && status !== 503) return false;
   refusals += 1;
@@ -28,7 +37,7 @@ export async function isRefused({ status }: RawAnswer): Promise<boolean> {
   return true;
 }
 
-/** Asks until the request is not refused. */
+/** Repeats the request until it is not refused. */
 export async function askUntilTaken(caller: Caller, request: Buffer): Promise<RawAnswer> {
   for (const giveUpAt = performance.now() + refusalsLimitMs; ;) {
     const answer = await caller.ask(request);
@@ -37,8 +46,9 @@ export async function askUntilTaken(caller: Caller, request: Buffer): Promise<Ra
 }
 
 /**
- * A client that does as little as possible: load, service and servers share two cores, and a full HTTP client would spend
- * more on a request than the service. Understands answers with Content-Length only, which is what the service sends.
+ * A client that does as little as possible: load, service and servers share two
+ * cores, and a full HTTP client would spend more on a request than the service.
+ * It reads responses with Content-Length only, which is what the service sends.
  */
 export function openCaller(baseUrl: string): Caller {
   let waiting: Waiting | undefined;
@@ -67,8 +77,9 @@ export function openCaller(baseUrl: string): Caller {
   return {
     ask: (request) =>
       new Promise((resolve, reject) => {
-        // A request that is written to a connection that has ended is never answered, and never fails either. The service
-        // ends one that was idle for a minute, which happens while the floor is measured.
+        // A request on a connection that has ended would get neither a response
+        // nor an error. The service ends connections that were idle for a
+        // minute, which happens while the floor is measured.
         if (socket.destroyed || socket.readableEnded) socket = opened();
         waiting = { resolve, reject };
         socket.write(request);
@@ -77,7 +88,7 @@ export function openCaller(baseUrl: string): Caller {
   };
 }
 
-/** The answer, once all of it is there. */
+/** Returns the response once all of it has arrived. */
 function parse(received: Buffer): RawAnswer | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd === -1) return undefined;
@@ -88,7 +99,7 @@ function parse(received: Buffer): RawAnswer | undefined {
   return { status: Number(head.slice(9, 12)), body: received.toString('utf8', headEnd + 4, end) };
 }
 
-/** The bytes of a request; made once and sent many times. */
+/** Returns the bytes of a request, which are made once and sent many times. */
 export function rawRequest(
   method: 'GET' | 'POST',
   path: string,

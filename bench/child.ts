@@ -5,29 +5,35 @@ import { fileURLToPath } from 'node:url';
 
 export type Child = {
   readonly pid: number;
-  /** Hears what the child says over its channel. */
+  /** Receives the messages that the child sends. */
   readonly onSaid: (hear: (said: unknown) => void) => void;
   readonly tell: (word: Serializable) => void;
-  /** SIGTERM, and SIGKILL when that does not help. */
+  /** Sends SIGTERM, and SIGKILL if the child still runs after a while. */
   stop(): Promise<void>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
 };
 
 const stopLimitMs = 20_000;
 
-/** `BENCH_PROFILE` names a folder in which every process leaves a CPU profile; the figures of such a run mean nothing. */
+/**
+ * `BENCH_PROFILE` names a folder in which every process writes a CPU profile.
+ * The figures of such a run mean nothing.
+ */
 const profileFolder = process.env['BENCH_PROFILE'];
 const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
 
 const running = new Set<ChildProcess>();
 
-/** Leaves nothing behind when the bench is broken off. */
+/** Ends all child processes when the bench is interrupted. */
 export function killChildren(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** Runs a script of this build, given relative to `bench/`, in a process of its own. */
+/**
+ * Runs a script of this build, whose path is relative to `bench/`, in a process
+ * of its own.
+ */
 export function startChild(script: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Child {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const child = fork(path, [...args], {
@@ -55,7 +61,7 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
   clearTimeout(timer);
 }
 
-/** Memory that a process holds, in MB. Linux only. */
+/** Returns the resident memory of a process in MB. Linux only. */
 export async function residentMb(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;

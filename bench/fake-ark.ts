@@ -5,9 +5,11 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { fakeVideoPath } from '../test/fakes/restartable-server.ts';
 
-// A process of its own: a FAKE of Ark that does as little as possible beside answering. Jobs whose prompt has the word `hold` in it run
-// until they are let go by their prompt. It says over the channel when a job began and when it was done. It counts
-// the polls second by second, and leaves one of them at a time without an answer while `hangs` is set.
+// A separate process that fakes Ark with as little work as possible. A job
+// whose prompt contains the word `hold` runs until the bench releases it by its
+// prompt. The process sends a message when a job begins and when it is done. It
+// counts polls per second, and leaves one poll at a time without a response
+// while `hangs` is set.
 
 type Job = { readonly id: string; readonly prompt: string; isDone: boolean };
 
@@ -39,7 +41,7 @@ const server = createServer((request, response) => {
   process.send?.({ baseUrl: `http://127.0.0.1:${port}` });
 });
 process.once('SIGTERM', () => process.exit(0));
-// The bench was broken off.
+// The bench was interrupted.
 process.once('disconnect', () => process.exit(0));
 
 const createSchema = z.object({ content: z.array(z.object({ text: z.string() })) });
@@ -82,7 +84,7 @@ function release(prompt: string): void {
   process.send?.({ done: prompt, at: performance.timeOrigin + performance.now() });
 }
 
-/** About as long as a real one. */
+/** Returns a record that is about as long as a real one. */
 function recordOf(job: Job | undefined, origin: string): object {
   if (job === undefined) return {};
   const usage = { completion_tokens: 108_900, total_tokens: 108_900 };

@@ -21,7 +21,10 @@ returning task_id`,
 
 const chunk = 5_000;
 
-/** Puts so many finished tasks and their charges into the books, and answers some of their ids. For reading only: no balance pays for them. */
+/**
+ * Inserts finished tasks and their charges, and returns some of their ids. They
+ * are for reads only: no balance pays for them.
+ */
 export async function addFinishedTasks(
   db: Database,
   accountIds: readonly string[],
@@ -42,7 +45,10 @@ export async function addFinishedTasks(
   return ids;
 }
 
-/** What PostgreSQL would do within the next minutes is done now, so that no row pays for what others wrote. */
+/**
+ * Runs the maintenance that PostgreSQL would run within minutes, so that no row
+ * pays for the writes of others.
+ */
 async function settle(db: Database): Promise<void> {
   await db.run({ name: 'bench-vacuum', text: 'vacuum (analyze)' });
   await db.run({ name: 'bench-checkpoint', text: 'checkpoint' });

@@ -7,9 +7,10 @@ import { connectTemporal } from '../src/temporal/connect.ts';
 import { createBackgroundCalls } from '../src/temporal/background-calls.ts';
 import type { bareTask } from './floor-workflow.ts';
 
-// A process of its own: what HTTP and PostgreSQL cost when there is nothing to do. No router, no key, no log; the same pool
-// of ten connections and the same prepared statements as the service. With TEMPORAL_ADDRESS it starts a bare workflow behind each
-// insert, in the service's way.
+// A separate process that measures the cost of HTTP and PostgreSQL alone. It
+// has no router, no keys and no log, but the same pool of ten connections and
+// the same prepared statements as the service. With TEMPORAL_ADDRESS it starts
+// an empty workflow after each insert, as the service does.
 
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
 const insert = {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 
-// A process of its own: a client's receiver that answers 204 at once. Asked over its channel, it says how many came.
+// A separate process: the receiver of a client, which responds with 204
+// immediately. It returns the number of callbacks when it gets a message.
 
 let received = 0;
 const server = createServer((request, response) => {

@@ -2,8 +2,9 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { fileURLToPath } from 'node:url';
 import { mainQueue } from '../src/main/worker-options.ts';
 
-// A process of its own: a worker tuned like ours, with activities that do nothing. Asked over its channel, it says how many bare tasks
-// have ended; it says by itself when one begins its last activity.
+// A separate process: a worker tuned like ours, with activities that do
+// nothing. It returns the number of completed tasks when it gets a message, and
+// sends a message when a task begins its last activity.
 
 const { TEMPORAL_ADDRESS: address = '', VIDEOGEN_TASK_QUEUE: taskQueue = '' } = process.env;
 let completed = 0;

@@ -5,7 +5,10 @@ const [width, height] = [760, 420];
 const area = { left: 70, right: width - 40, top: 62, bottom: height - 56 };
 const colours = ['#0b6e4f', '#1d4e89', '#b3541e'];
 
-/** Milliseconds over thousands of tasks, both logarithmic, as an SVG by itself. */
+/**
+ * Draws milliseconds over thousands of tasks, both logarithmic, as a standalone
+ * SVG.
+ */
 export function growthPicture(thousands: readonly number[], lines: readonly Line[]): string {
   const values = lines.flatMap((line) => line.values).filter((value) => value > 0);
   const [lowest, highest] = [decade(Math.floor, Math.min(...values)), decade(Math.ceil, Math.max(...values))];
@@ -49,10 +52,13 @@ type Scales = {
   readonly y: (ms: number) => number;
 };
 
-/** Keeps letters apart from the lines behind them. */
+/** A white outline separates letters from the lines behind them. */
 const halo = 'stroke="#fff" stroke-width="4" paint-order="stroke"';
 
-/** The line with its name above its first point, and a figure below each. */
+/**
+ * Draws the line with its name above its first point, and a figure below each
+ * point.
+ */
 function drawn({ name, values }: Line, colour: string, { thousands, x, y }: Scales): string {
   const points = values.map((value, index) => ({ value, x: x(thousands[index] ?? 1), y: y(value) }));
   const figures = points.map((point) => {

@@ -7,11 +7,14 @@ import { newDatabase } from './service.ts';
 /** The floor of the HTTP rows: bare Koa and bare statements on the same PostgreSQL server. */
 export type HttpFloor = {
   readonly baseUrl: string;
-  /** The same once more, in a process that also has Temporal start a bare workflow behind each insert. */
+  /**
+   * Starts another such process, in which Temporal also starts an empty
+   * workflow after each insert.
+   */
   readonly startStarting: () => Promise<Child & { readonly baseUrl: string }>;
-  /** Of rows that can be selected. */
+  /** The ids of rows that can be selected. */
   readonly ids: readonly string[];
-  /** Adds one to the only row there is, and commits. */
+  /** Increments the only row of a table, and commits. */
   readonly updateHotRow: () => Promise<unknown>;
   close(): Promise<void>;
 };

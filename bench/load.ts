@@ -1,7 +1,10 @@
 import { isRefused, openCaller } from './caller.ts';
 import { median, percentile } from './statistics.ts';
 
-/** What a load met with: answers a second, how long they took, and requests that were refused for want of room. */
+/**
+ * The result of a load: responses per second, their latencies, and the number
+ * of requests that were refused with 429 or 503.
+ */
 export type Load = {
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -10,15 +13,18 @@ export type Load = {
 };
 
 export type HttpLoad = {
-  /** Callers are spread over these. */
+  /** The callers are spread over these addresses. */
   readonly baseUrls: readonly string[];
   readonly callers: number;
   readonly durationMs: number;
-  /** The request of a caller's turn. */
+  /** Returns the next request of a caller. */
   readonly request: (caller: number, turn: number) => Buffer;
 };
 
-/** So many callers, each asking again as soon as it has its answer. Rejects at the first answer that is neither 200 nor a refusal. */
+/**
+ * Runs callers that each send their next request as soon as they have a
+ * response. Rejects at the first response that is neither 200 nor a refusal.
+ */
 export async function httpLoad({ baseUrls, callers, durationMs, request }: HttpLoad): Promise<Load> {
   const open = Array.from({ length: callers }, (_, caller) => openCaller(baseUrls[caller % baseUrls.length] ?? ''));
   try {
@@ -34,7 +40,10 @@ export async function httpLoad({ baseUrls, callers, durationMs, request }: HttpL
   }
 }
 
-/** The same for any work, such as a statement sent straight to the database. What answers `refused` is not timed. */
+/**
+ * Runs any work in the same way, such as a statement that is sent directly to
+ * the database. Work that returns `refused` is not timed.
+ */
 export async function closedLoop(
   { callers, durationMs }: { readonly callers: number; readonly durationMs: number },
   work: (caller: number, turn: number) => Promise<unknown>,
@@ -55,7 +64,7 @@ export async function closedLoop(
   return { perSecond: times.length / seconds, p50Ms: median(times), p99Ms: percentile(times, 99), refused };
 }
 
-/** Medians of several rounds, figure by figure. */
+/** Returns the medians of several rounds, figure by figure. */
 export function medianLoad(loads: readonly Load[]): Load {
   return {
     perSecond: median(loads.map((load) => load.perSecond)),
@@ -65,7 +74,7 @@ export function medianLoad(loads: readonly Load[]): Load {
   };
 }
 
-/** Does the work for every number below `count`, so many at a time. */
+/** Runs the work for every number below `count`, `atOnce` at a time. */
 export async function inParallel(
   count: number,
   atOnce: number,

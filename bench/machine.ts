@@ -9,13 +9,16 @@ import { benchTemporalCli } from './servers.ts';
 
 const run = promisify(execFile);
 
-/** The pinned version, as in every installation, unless FFMPEG_PATH is set. */
+/**
+ * Returns the pinned ffmpeg, as in every installation, unless FFMPEG_PATH is
+ * set.
+ */
 export function benchFfmpeg(): Promise<string> {
   const { ffmpegPath: explicitPath, cacheFolder } = readConfig();
   return findFfmpeg({ explicitPath, cacheFolder, log: (line) => void process.stderr.write(`${line}\n`) });
 }
 
-/** What the figures were measured on, a line each. */
+/** Describes the machine and the versions, one per line. */
 export async function machine(
   bench: Bench,
   loadBefore: number,
@@ -31,7 +34,7 @@ export async function machine(
   ];
 }
 
-/** As it was before the bench itself made any. */
+/** Returns the load average; it is read before the bench causes any load. */
 export function loadNow(): number {
   return loadavg()[0] ?? Number.NaN;
 }

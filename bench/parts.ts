@@ -12,12 +12,12 @@ import { previewRows } from './rows/preview-render.ts';
 import { otherTaskRows, wholeTaskRows } from './rows/whole-task.ts';
 
 export type Part = {
-  /** Measured when it is asked for. */
+  /** Measured only with `--long` or `--only`. */
   readonly isLong?: true;
   readonly measure: (bench: Bench, telling: Telling) => Rows;
 };
 
-/** In the order of the table. */
+/** The parts in the order of the table. */
 export const parts: Readonly<Record<string, Part>> = {
   http: { measure: httpRows },
   engine: { measure: wholeTaskRows },
@@ -29,7 +29,8 @@ export const parts: Readonly<Record<string, Part>> = {
   console: { isLong: true, measure: consoleRows },
   memory: { isLong: true, measure: memoryRows },
   growth: { isLong: true, measure: growthRows },
-  // The last, because what they leave running at Temporal would disturb the others.
+  // These come last, because the workflows that they leave at Temporal would
+  // disturb the others.
   live: { isLong: true, measure: liveRows },
   outstanding: { measure: outstandingRows },
 };

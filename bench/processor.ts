@@ -1,12 +1,22 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 
-/** Processor time that was used until a moment, in milliseconds. Linux only, where a tick is 10 ms. */
+/**
+ * The processor time that was used so far, in milliseconds. Linux only, where a
+ * tick is 10 ms.
+ */
 export type ProcessorTimes = {
   readonly at: number;
-  /** Of everything on this machine, and what its host kept from it. Interrupts are left out: our own traffic causes most of them. */
+  /**
+   * The time of everything on this machine, and the time that its host gave to
+   * other machines. Interrupts are left out: our own traffic causes most of
+   * them.
+   */
   readonly machineMs: number;
-  /** Of a process, its descendants, and those of them that have ended and were waited for. */
+  /**
+   * Returns the time of a process, of its descendants, and of those of them
+   * that have ended and were waited for.
+   */
   readonly treeMs: (pid: number) => number;
 };
 
@@ -37,11 +47,12 @@ export async function processorTimes(): Promise<ProcessorTimes> {
   };
 }
 
-/** Undefined for a process that has just ended. */
+/** Returns undefined for a process that has just ended. */
 async function processOf(pid: string): Promise<Process | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat === undefined) return undefined;
-  // The name before it, in parentheses, may hold anything.
+  // The name of the program comes first, in parentheses, and may contain
+  // anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 4);
   const [parent = 0, ...rest] = numbersIn(fields);
   const ticks = rest.slice(9, 13).reduce((sum, each) => sum + each, 0);
@@ -52,7 +63,10 @@ function numbersIn(text: string): readonly number[] {
   return text.trim().split(/\s+/).map(Number);
 }
 
-/** The share of the machine's cores that others used meanwhile: everything but this bench and what it started. */
+/**
+ * Returns the share of the machine's cores that other programs used in the
+ * meantime: everything except this bench and its children.
+ */
 export function shareOfOthers(before: ProcessorTimes, after: ProcessorTimes): number {
   const own = after.treeMs(process.pid) - before.treeMs(process.pid);
   const all = after.machineMs - before.machineMs;

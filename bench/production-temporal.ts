@@ -13,12 +13,16 @@ import {
 
 export type TemporalAddress = { readonly address: string; readonly pid: number; stop(): Promise<void> };
 
-/** Each of the four services has pools of its own, and all of them share 100 connections with ours. */
+/**
+ * Each of the four services has pools of its own, and all of them share 100
+ * connections with ours.
+ */
 const connections = { default: 12, visibility: 4 };
 
 /**
- * Starts Temporal's production server with its data in PostgreSQL. The program is not ours to fetch: `serverPath` names it, and
- * `temporal-sql-tool`, which makes the schema, is expected beside it.
+ * Starts Temporal's production server with its data in PostgreSQL. The bench
+ * does not download it: `serverPath` names the program, and
+ * `temporal-sql-tool`, which creates the schema, must be in the same folder.
  */
 export async function startProductionTemporal({
   serverPath,
@@ -50,7 +54,7 @@ export async function startProductionTemporal({
   };
 }
 
-/** JSON is YAML, too. */
+/** Returns the configuration, which is written as JSON: JSON is valid YAML. */
 async function configuration(postgresUrl: string, folder: string, port: number): Promise<unknown> {
   const service = async (grpcPort?: number) => ({
     rpc: {

@@ -3,10 +3,13 @@ import { processorTimes } from './processor.ts';
 
 const stepMs = 500;
 const limitMs = 90_000;
-/** A server of Temporal's uses some per cent of a core even when nothing happens. */
+/** An idle Temporal server uses a few per cent of a core. */
 const quietShare = 0.15;
 
-/** Waits until these processes do next to nothing, a while at most: work behind earlier answers must not be measured with the next ones. */
+/**
+ * Waits until these processes are almost idle, within a time limit, so that
+ * work that earlier requests caused is not measured with the next ones.
+ */
 export async function quiet(pids: readonly number[]): Promise<void> {
   const used = async () => {
     const { treeMs } = await processorTimes();

@@ -1,11 +1,14 @@
 import { freePort } from '../src/embedded/persisted-port.ts';
 import { startChild, type Child } from './child.ts';
 
-/** A client's receiver in a process of its own, which answers 204 at once. */
+/**
+ * The receiver of a client in a separate process, which responds with 204
+ * immediately.
+ */
 export type Receiver = {
   readonly child: Child;
   readonly url: string;
-  /** How many have come by now. */
+  /** Returns the number of callbacks received so far. */
   readonly received: () => Promise<number>;
 };
 

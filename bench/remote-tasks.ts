@@ -14,12 +14,15 @@ import { openTaskClient, taskBody } from './task-client.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 export const endsPerSecond = 4;
-/** Tasks are created so many at a time. */
+/** The number of tasks that are created concurrently. */
 const atOnce = 8;
-/** Each look takes time of the cores that are measured: looks at many tasks that are late would make them later. */
+/**
+ * Each read uses the cores that are measured: frequent reads of many late tasks
+ * would make them later.
+ */
 const lookEveryMs = 100;
 const beginLimitMs = 300_000;
-/** On a machine that others saturate, too, posters wait: ffmpeg gives way to everything else. */
+/** On a saturated machine, posters wait: ffmpeg runs at the lowest priority. */
 const seenLimitMs = 60_000;
 
 /** Tasks whose jobs run at an upstream in another process, and the one worker that follows them. */
@@ -29,7 +32,7 @@ export type RemoteTasks = {
   readonly baseUrl: string;
   readonly worker: Child;
   readonly upstream: Upstream;
-  /** Tasks whose jobs run, by their prompts. */
+  /** The ids of the tasks whose jobs run, by their prompts. */
   readonly running: Map<string, string>;
 };
 
@@ -62,7 +65,10 @@ function catalogueAt({ baseUrl }: Upstream): object {
   return { providers: { fake }, models: [{ ...sold, tiers: [[{ provider: 'fake', model: 'upstream-model' }]] }] };
 }
 
-/** Creates tasks until so many jobs run, waits until nothing is done but to follow them, and answers how many there are. */
+/**
+ * Creates tasks until `count` jobs run, waits until the worker does nothing but
+ * follow them, and returns the number of jobs that have begun.
+ */
 export async function fillUp(remote: RemoteTasks, count: number): Promise<number> {
   const { account, baseUrl, upstream, running, worker, service } = remote;
   const clients = Array.from({ length: atOnce }, () => openTaskClient(baseUrl, account));
@@ -82,7 +88,11 @@ export async function fillUp(remote: RemoteTasks, count: number): Promise<number
   return haveBegun();
 }
 
-/** How much later clients see the ends of some jobs, and how many did not within a minute; and what the upstream was asked meanwhile. */
+/**
+ * The delay from the end of a job until clients can read it, the number of ends
+ * that were not visible within a minute, and the polls that the upstream
+ * received per second.
+ */
 export type Ends = {
   readonly p50: number;
   readonly max: number;
@@ -90,7 +100,10 @@ export type Ends = {
   readonly polls: readonly number[];
 };
 
-/** Lets some jobs end one after the other. */
+/**
+ * Ends some jobs one after the other, and measures when clients can read their
+ * ends.
+ */
 export async function endSome(remote: RemoteTasks, count: number): Promise<Ends> {
   const { upstream, running } = remote;
   const chosen = [...running].filter(([prompt]) => upstream.began.has(prompt)).slice(0, count);
@@ -109,7 +122,10 @@ export async function endSome(remote: RemoteTasks, count: number): Promise<Ends>
   return { p50: median(known), max: Math.max(...known), unseen: chosen.length - known.length, polls };
 }
 
-/** Of several rounds: medians, the longest wait, and the sum of what was not seen. */
+/**
+ * Combines several rounds: the medians, the longest delay, and the sum of ends
+ * that were not visible.
+ */
 export function medianEnds(rounds: readonly Ends[]): Ends {
   return {
     p50: median(rounds.map(({ p50 }) => p50)),

@@ -11,16 +11,22 @@ const introduction =
 
 const picture = '![What one client waits for as the database grows](growth.svg)';
 
-/** One command's report: its title is the command line, and stands for it in the file. */
+/**
+ * The report of one command. Its title is the command line, which identifies
+ * the section in the file.
+ */
 export type Section = { readonly title: string; readonly text: string };
 
-/** The whole report, for the eye or for a file. */
+/** Returns the whole report as Markdown. */
 export function reportOf(sections: readonly Section[]): string {
   const parts = sections.map(({ title, text }) => `## \`${title}\`\n\n${text}`);
   return `${[heading, introduction, picture, ...parts].join('\n\n')}\n`;
 }
 
-/** Puts one command's report in the place of its last one, and leaves those of other commands alone. */
+/**
+ * Replaces the section of this command in the file, and leaves the sections of
+ * other commands unchanged.
+ */
 export async function keepSection(file: string, section: Section): Promise<void> {
   const kept = sectionsOf(await readFile(file, 'utf8').catch(() => ''));
   const isKnown = kept.some(({ title }) => title === section.title);
@@ -37,7 +43,7 @@ export function sectionsOf(report: string): readonly Section[] {
   });
 }
 
-/** As the rest of the tree is; the check would complain. */
+/** Formats the file, because the check of the repository includes it. */
 async function format(file: string): Promise<void> {
   await promisify(execFile)('npx', ['--no', 'oxfmt', file]);
 }

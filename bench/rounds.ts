@@ -1,10 +1,16 @@
 import { processorTimes, shareOfOthers } from './processor.ts';
 
-/** Odd, so that a median is a value that was measured. */
+/** The number is odd, so that a median is a measured value. */
 const rounds = 3;
-/** So many more are measured in the place of disturbed ones, and the calmest are kept. */
+/**
+ * The number of rounds that may replace disturbed ones; the calmest rounds
+ * count.
+ */
 const spareRounds = 2;
-/** A round is disturbed when others use more than this share of the machine, or when one of its measurements fails. */
+/**
+ * A round is disturbed if other programs use more than this share of the
+ * machine, or if one of its measurements fails.
+ */
 const disturbedShare = 0.15;
 
 type Measurements = Readonly<Record<string, (() => Promise<unknown>) | undefined>>;
@@ -14,14 +20,19 @@ type Round = { readonly results: ReadonlyMap<string, unknown>; readonly disturba
 let repeated = 0;
 let failed = 0;
 
-/** Since the bench began: rounds that were measured once more, and measurements that gave no figure. */
+/**
+ * Returns the numbers of repeated rounds and of failed measurements since the
+ * bench began.
+ */
 export function disturbances(): { readonly repeated: number; readonly failed: number } {
   return { repeated, failed };
 }
 
 /**
- * Runs several measurements in turns, `rounds` times each, every other round backwards: whatever drifts on the machine meanwhile
- * meets them all alike. Answers what each measured: fewer values for one that failed, none for one that is undefined.
+ * Runs several measurements alternately, `rounds` times each, in reverse order
+ * in every second round, so that a drift of the machine affects all of them
+ * alike. Returns the values of each: fewer for one that failed, none for one
+ * that is undefined.
  */
 export async function interleaved<M extends Measurements>(measurements: M): Promise<Results<M>> {
   const names = Object.keys(measurements);
@@ -33,7 +44,7 @@ export async function interleaved<M extends Measurements>(measurements: M): Prom
   repeated += done.length - rounds;
   const calmest = done.toSorted((one, other) => one.disturbance - other.disturbance).slice(0, rounds);
   const valuesOf = (name: string) => calmest.flatMap(({ results }) => (results.has(name) ? [results.get(name)] : []));
-  // Each name has the values that its own measurement answered.
+  // Each name has the values that its own measurement returned.
   return Object.fromEntries(names.map((name) => [name, valuesOf(name)])) as Results<M>;
 }
 

@@ -7,13 +7,16 @@ export type Row = {
   readonly measured: string;
   readonly ratio: string;
   readonly target: string;
-  /** Undefined when there is nothing to reach. */
+  /** Undefined if the row has no target. */
   readonly isReached: boolean | undefined;
-  /** It answers one of the reader's first questions (accept, read, a whole task, beside others) and stands above the rest. */
+  /**
+   * True for rows that answer the first questions of a reader (accept, read, a
+   * whole task, peers). They are at the top of the table.
+   */
   readonly isFirst?: true;
 };
 
-/** A row with nothing to reach. */
+/** The fields of a row without a target. */
 export const nothingToReach = { target: '–', isReached: undefined } as const;
 
 export function showLoad({ perSecond, p50Ms, p99Ms, refused }: Load): string {
@@ -21,7 +24,7 @@ export function showLoad({ perSecond, p50Ms, p99Ms, refused }: Load): string {
   return `${showRate(perSecond)}, p50 ${showMs(p50Ms)}, p99 ${showMs(p99Ms)}${aside}`;
 }
 
-// A figure that was not measured is a dash.
+// A figure that was not measured is shown as a dash.
 
 export function showRate(perSecond: number): string {
   if (!Number.isFinite(perSecond)) return '–';
@@ -39,7 +42,7 @@ export function times(ratio: number): string {
 
 const verdicts = { true: 'yes', false: '**no**', undefined: '–' } as const;
 
-/** The table as Markdown. */
+/** Returns the table as Markdown. */
 export function tableOf(rows: readonly Row[]): string {
   const lines = rows.map((row) =>
     [row.what, row.floor, row.measured, row.ratio, row.target, verdicts[`${row.isReached}`]].join(' | '),

@@ -14,15 +14,18 @@ import { disturbances } from './rounds.ts';
 import { type Row, tableOf } from './row.ts';
 import { benchPostgres, benchTemporal } from './servers.ts';
 
-// `npm run bench`: what a reader needs, each row beside its floor, on the same servers, in the same run.
-//   --long             instead of that, what takes longer or is asked for more seldom: the other parts of bench/parts.ts
-//   --only PARTS       these alone, by their names there, with commas between them
-//   --beside FOLDER    measures the whole tasks of another built checkout in turns with ours
-//   --quick            short loads, to try the bench itself; its figures mean little
-//   --write FILE       keeps the table, too, in the place of the last one that the same command made
-// TEMPORAL_SERVER_PATH names a production server of Temporal's, with `temporal-sql-tool` beside it; without it the development server
-// stands in. The row on BullMQ wants a `redis-server` on the PATH or at REDIS_SERVER_PATH, and fetches the packages of bench/peers
-// when they are missing. The part `growth` draws bench/growth.svg.
+// `npm run bench` measures the main figures, each beside its floor, on the same
+// servers and in the same run.
+//   --long           measures the longer parts of bench/parts.ts instead
+//   --only PARTS     measures only these parts, separated by commas
+//   --beside FOLDER  measures whole tasks of another built checkout, too
+//   --quick          uses short loads, to test the bench; its figures mean little
+//   --write FILE     replaces the table of the same command in this file
+// TEMPORAL_SERVER_PATH names a production server of Temporal, with
+// `temporal-sql-tool` in the same folder; without it, rows use the development
+// server only. The row on BullMQ needs a `redis-server` on the PATH or at
+// REDIS_SERVER_PATH, and downloads the packages of bench/peers if they are
+// missing. The part `growth` draws bench/growth.svg.
 
 const { values: options } = parseArgs({
   options: {
@@ -45,7 +48,8 @@ const kept = async <T extends { stop(): Promise<void> }>(starting: Promise<T>): 
   servers.push(server);
   return server;
 };
-// The servers outlive this process unless they are stopped, also when it is interrupted or a part of it fails.
+// The servers would outlive this process, so they are also stopped when it is
+// interrupted or a part of it fails.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(1));
 const bench = await startServers().catch(async (error: unknown) => {
   say(String(error));
@@ -91,13 +95,13 @@ async function end(code: number): Promise<never> {
   process.exit(code);
 }
 
-/** What is left out and why, for the report. */
+/** The reasons why rows are missing, for the report. */
 const notes: string[] = [];
 const note = (text: string) => {
   notes.push(text);
   say(text);
 };
-/** How long each part took, and what disturbed it. */
+/** The duration of each part, and its disturbances. */
 const aside: string[] = [];
 
 async function measure(): Promise<readonly Row[]> {
@@ -108,7 +112,8 @@ async function measure(): Promise<readonly Row[]> {
     try {
       for await (const row of part.measure(bench, { say, note })) {
         rows.push(row);
-        // Not lost when a later one is broken off.
+        // Printed now, so that the row is not lost if a later one is
+        // interrupted.
         say(`  ${row.what}: ${row.measured} (${row.ratio})`);
       }
     } catch (error) {
@@ -163,7 +168,7 @@ async function report(): Promise<string> {
   ].join('\n\n');
 }
 
-/** The command that makes this table again. */
+/** Returns the command that reproduces this table. */
 function command(): string {
   const { write: _write, beside, ...rest } = options;
   const words = Object.entries(rest).flatMap(([name, value]) =>

@@ -6,12 +6,12 @@ import { startTemporal, type TemporalServer } from '../src/embedded/temporal-ser
 
 const silent = () => undefined;
 
-/** PostgreSQL as `npm start` brings it, with fsync. */
+/** Starts PostgreSQL as `npm start` does, with fsync. */
 export function benchPostgres(folder: string): Promise<Postgres> {
   return startPostgres({ folder: join(folder, 'postgres'), log: silent });
 }
 
-/** Temporal's development server as `npm start` brings it, on a folder. */
+/** Starts Temporal's development server on a folder, as `npm start` does. */
 export async function benchTemporal(folder: string): Promise<TemporalServer> {
   return startTemporal({
     cliPath: await benchTemporalCli(),

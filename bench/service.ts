@@ -12,17 +12,23 @@ import type { Bench } from './bench.ts';
 import { startChild, type Child } from './child.ts';
 import { benchFfmpeg } from './machine.ts';
 
-/** An address at which nobody answers, so that tasks are accepted and their workflows wait. */
+/**
+ * An address without a server, so that tasks are accepted and their workflows
+ * wait.
+ */
 export const unreachableAddress = '127.0.0.1:9';
 
-/** The service as it runs in production, API and worker in processes of their own, on a database and task queues of its own. */
+/**
+ * The service as it runs in production: API and worker are separate processes,
+ * on a database and task queues of their own.
+ */
 export type BenchService = {
   readonly environment: NodeJS.ProcessEnv & { readonly VIDEOGEN_TASK_QUEUE: string };
   readonly databaseUrl: string;
   readonly db: Database;
   startApi(extra?: NodeJS.ProcessEnv): Promise<Child & { readonly baseUrl: string }>;
   startWorker(script?: string): Child;
-  /** Stops every process that was started here. */
+  /** Stops every process that this service has started. */
   close(): Promise<void>;
 };
 
@@ -63,7 +69,7 @@ export async function benchService(
     databaseUrl,
     db,
     startApi: async (more = {}) => {
-      // One that its upstreams know is given; any other is good otherwise.
+      // A given port is one that upstreams call; otherwise any free port does.
       const port = Number(more['PORT'] ?? (await freePort()));
       const baseUrl = `http://127.0.0.1:${port}`;
       const child = kept(startChild('../src/main/api.js', { ...environment, PORT: String(port), ...more }));
@@ -95,7 +101,7 @@ async function isThere(baseUrl: string): Promise<true | undefined> {
 
 export type BenchAccount = { readonly accountId: string; readonly key: string };
 
-/** Accounts with more credits and room than any load uses. */
+/** Creates accounts whose credits and limits exceed any load. */
 export async function benchAccounts(db: Database, count: number): Promise<readonly BenchAccount[]> {
   const accounts: BenchAccount[] = [];
   for (let index = 0; index < count; index += 1) {

@@ -1,9 +1,15 @@
-/** The middle value; the mean of the two middle ones when their number is even. NaN for none. */
+/**
+ * Returns the middle value, or the mean of the two middle ones. NaN for no
+ * values.
+ */
 export function median(values: readonly number[]): number {
   return percentile(values, 50);
 }
 
-/** The value below which so many per cent lie, between two neighbours in proportion. NaN for no values. */
+/**
+ * Returns the value below which `percent` of the values lie, interpolated
+ * between two neighbors. NaN for no values.
+ */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   const place = ((sorted.length - 1) * percent) / 100;

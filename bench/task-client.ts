@@ -3,7 +3,7 @@ import { askUntilTaken, openCaller, rawRequest, type RawAnswer } from './caller.
 import { inParallel } from './load.ts';
 import type { BenchAccount } from './service.ts';
 
-/** What every load asks for: of a model whose provider needs no time. */
+/** The request of every load, for a model whose provider takes no time. */
 export const taskBody = {
   model: 'videogen-2.0-fast',
   input: { prompt: 'a paper boat on a rainy street [[instant]]', duration: 5, ratio: '16:9' },
@@ -39,7 +39,10 @@ export function openTaskClient(baseUrl: string, { key }: BenchAccount): TaskClie
   };
 }
 
-/** So many tasks, shared among the clients, each of which creates one after the other. */
+/**
+ * Creates `count` tasks, shared among the clients, each of which creates one
+ * after the other.
+ */
 export async function createAll(clients: readonly TaskClient[], count: number, callBackUrl?: string): Promise<void> {
   await Promise.all(
     clients.map((client, index) => {

@@ -2,16 +2,21 @@ import { z } from 'zod';
 import { waitFor } from '../test/support/wait-for.ts';
 import { startChild } from './child.ts';
 
-/** The fake upstream in a process of its own; its jobs are known by their prompts. */
+/**
+ * The fake upstream in a separate process. Its jobs are identified by their
+ * prompts.
+ */
 export type Upstream = {
   readonly baseUrl: string;
   readonly began: ReadonlySet<string>;
-  /** When each job was done, in Unix milliseconds with fractions. */
+  /** The end of each job, in Unix milliseconds with fractions. */
   readonly done: ReadonlyMap<string, number>;
   release(prompt: string): void;
-  /** Whether one question about jobs at a time stays without an answer. */
+  /** Sets whether one poll at a time gets no response. */
   hang(hangs: boolean): void;
-  /** Questions about jobs in each second from this time on that has passed, Unix milliseconds. */
+  /**
+   * Returns the polls in each full second since this time (Unix milliseconds).
+   */
   pollsSince(at: number): Promise<readonly number[]>;
   stop(): Promise<void>;
 };

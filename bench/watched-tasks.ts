@@ -1,7 +1,10 @@
 import { waitFor } from '../test/support/wait-for.ts';
 import type { Child } from './child.ts';
 
-/** What `watched-worker` tells: when each job was asked for and was done, Unix milliseconds with fractions. */
+/**
+ * The messages of `watched-worker`: when each job was requested and when it was
+ * done, in Unix milliseconds with fractions.
+ */
 export type WatchedTasks = {
   readonly asked: ReadonlyMap<string, number>;
   readonly done: ReadonlyMap<string, number>;

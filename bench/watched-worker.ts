@@ -8,8 +8,9 @@ import { fatalErrors, runUntilSignal } from '../src/main/run-until-signal.ts';
 import { keepHeapsSmall } from '../src/main/run-worker.ts';
 import { startWorker } from '../src/main/start-worker.ts';
 
-// src/main/worker.ts with a provider that says over the channel when it is asked for a job and when that is done. With BENCH_POSTER=none
-// it keeps its posters to itself.
+// src/main/worker.ts with a provider that sends a message when a job is
+// requested and when it is done. With BENCH_POSTER=none the provider delivers
+// no posters.
 
 const deliversPosters = process.env['BENCH_POSTER'] !== 'none';
 const now = () => performance.timeOrigin + performance.now();

@@ -1,4 +1,7 @@
-/** Does the work while these processes stand still, so that not even what they do when nobody asks them anything is measured. */
+/**
+ * Runs the work while these processes are stopped, so that their idle work is
+ * not measured.
+ */
 export async function whileFrozen<T>(pids: readonly number[], work: () => Promise<T>): Promise<T> {
   const all = (signal: 'SIGSTOP' | 'SIGCONT') => {
     for (const pid of pids) process.kill(pid, signal);

@@ -13,16 +13,27 @@ import { watchTasks } from './watched-tasks.ts';
 
 export type Spender = BareSpender | 'API';
 
-/** The service with one API and one worker, whose provider is ready in an instant; and its clients. */
+/**
+ * The service with one API and one worker, whose provider takes no time; and
+ * its clients.
+ */
 export type WholeTasks = {
   readonly service: BenchService;
   readonly api: Child & { readonly baseUrl: string };
   readonly worker: Child;
-  /** From the first createTask until the last of them is final in the database. */
+  /**
+   * Measures from the first createTask until the last task is final in the
+   * database.
+   */
   readonly perSecond: (count: number) => Promise<Batch<Spender>>;
-  /** From the first createTask until the last callback has come to a receiver that answers at once. */
+  /**
+   * Measures from the first createTask until the last callback has reached a
+   * receiver that responds immediately.
+   */
   readonly calledBackPerSecond: (count: number) => Promise<Batch<Spender>>;
-  /** From the answer to createTask until the provider is asked to generate, in milliseconds. */
+  /**
+   * Milliseconds from the response to createTask until the provider is called.
+   */
   readonly startLagMs: () => Promise<number>;
   readonly countFinished: () => Promise<number>;
   close(): Promise<void>;
@@ -67,14 +78,18 @@ export async function startWholeTasks(
   };
 }
 
-/** Of another built checkout: its processes, its migrations, its accounts. */
+/**
+ * Returns the functions of another built checkout, which use its processes and
+ * migrations.
+ */
 async function servicesOf(checkout: string | undefined): Promise<typeof ownServices> {
   if (checkout === undefined) return ownServices;
-  // A checkout from before or after this one, with the same two functions.
+  // Any checkout with the same two functions can be measured.
   return (await import(pathToFileURL(join(resolve(checkout), 'dist/bench/service.js')).href)) as typeof ownServices;
 }
 
-// The accounts know how many of their tasks have not ended, so that counting does not grow with the table.
+// Accounts count their unfinished tasks, so all other tasks have ended, and no
+// state is read.
 async function finishedIn({ db }: BenchService): Promise<number> {
   const text = `select (select count(*) from tasks) - (select sum(unfinished_tasks) from accounts) as finished`;
   const [row] = await db.run<{ finished: string }>({ name: 'bench-finished', text });

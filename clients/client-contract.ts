@@ -16,7 +16,10 @@ import {
 
 const heading = `// Written by "npm run openapi" from openapi.json; do not edit. The types of the service's own requests and answers.`;
 
-/** The operations that the client calls, with names for those of their types that the description leaves nameless. */
+/**
+ * The operations that the client calls, with names for the types that have none
+ * in the description.
+ */
 const called: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   createTask: {},
   priceTask: {},
@@ -37,8 +40,9 @@ const called: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 type Parts = Readonly<Record<string, Schema>>;
 
 /**
- * The client's types as TypeScript, from the OpenAPI description: every schema that its operations use, and each path
- * with its query or body and its answer. Throws for what that description never held before.
+ * Returns the client's types as TypeScript, made from the OpenAPI description:
+ * every schema that its operations use, and each path with its query or body
+ * and its answer. Throws for a kind of schema that it does not support.
  */
 export function contractSource(description: Description): string {
   const all = operationsOf(description);
@@ -89,7 +93,7 @@ function byName(operation: Operation, parts: Parts): Parts {
   return Object.fromEntries(referred);
 }
 
-/** The types of the files that an operation takes. */
+/** Returns the media types of the files that an operation takes. */
 function mediaTypesOf({ operation: { requestBody } }: Located): readonly string[] {
   return Object.keys(requestBody?.content ?? {}).filter((type) => type !== 'application/json');
 }

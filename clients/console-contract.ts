@@ -13,10 +13,16 @@ import {
 
 const heading = `// Written by "npm run openapi" from openapi.json; do not edit. What the console reads and sends, by path.`;
 
-/** The console calls no other dialects, no probes, and no endpoint whose response has no envelope. */
+/**
+ * The console calls no endpoint of another dialect, no probe, and none whose
+ * response has no envelope.
+ */
 const left = /^\/(?:healthz|readyz|openapi\.json|api\/v1\/(?:chat|common)\/)/;
 
-/** The types of every operation for `src/console`: every named schema that they use, then each path with its query or body and its answer. */
+/**
+ * Returns the types of every operation for `src/console`: every named schema
+ * that they use, then each path with its query or body and its answer.
+ */
 export function consoleContractSource(description: Description): string {
   const operations = operationsOf(description).filter(({ path }) => !left.test(path));
   const reads = operations.filter(({ method, operation }) => method === 'get' && hasAnswer(operation));

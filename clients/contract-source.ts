@@ -1,4 +1,4 @@
-/** The little of JSON Schema that the service's own description uses. */
+/** The part of JSON Schema that the service's own description uses. */
 export type Schema = {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -39,7 +39,7 @@ export type Description = {
 
 const maxColumns = 120;
 
-/** Every `error` of every refusal. */
+/** Returns every `error` of every refusal. */
 export function errorCodesOf({ components }: Description): readonly unknown[] {
   const codes = Object.values(components.responses).flatMap(({ content }) => {
     const schema = content?.['application/json']?.schema;
@@ -55,7 +55,10 @@ export function typeOf(name: string, schema: Schema): string {
   return `export type ${name} =\n${several.map((one) => `  | ${one}`).join('\n')};`;
 }
 
-/** Named schemas that these refer to, directly or not, in the order of the description. */
+/**
+ * Returns the named schemas that these refer to, directly or not, in the order
+ * of the description.
+ */
 export function usedSchemas({ components: { schemas } }: Description, roots: unknown): readonly [string, Schema][] {
   const used = new Set<string>();
   const visit = (value: unknown) => {
@@ -77,7 +80,7 @@ export function operationsOf({ paths }: Description): readonly Located[] {
   );
 }
 
-/** An object with a property for each path. */
+/** Returns an object with a property for each path. */
 export function byPath(
   operations: readonly Located[],
   parts: (operation: Operation) => Readonly<Record<string, Schema>>,
@@ -89,7 +92,10 @@ export function byPath(
   return { type: 'object', properties: Object.fromEntries(entries), required: entries.map(([path]) => path) };
 }
 
-/** `data` of a response. Of several dialects it is the native one, whose schemas are those with a name. */
+/**
+ * Returns the schema of `data` in a response. If it depends on the dialect, the
+ * native one is returned, whose schemas have names.
+ */
 export function answerOf({ operationId, responses }: Operation): Schema {
   const answer = found(responses['200']?.content?.['application/json']?.schema.properties?.['data'], operationId);
   const isNamed = ({ $ref }: Schema) => $ref !== undefined;
@@ -109,7 +115,8 @@ export function queryOf({ parameters = [] }: Operation): Schema {
   ]);
   return {
     type: 'object',
-    // Object.fromEntries forgets what the pairs held: a parameter's name and its schema.
+    // Object.fromEntries widens the type of the pairs: a parameter's name and
+    // its schema.
     properties: Object.fromEntries(described) as Record<string, Schema>,
     required: query.filter(({ required }) => required === true).map(({ name }) => name),
   };
@@ -162,7 +169,10 @@ function objectType({ properties = {}, required = [], additionalProperties }: Sc
   return ['{', ...lines, `${'  '.repeat(depth)}}`].join('\n');
 }
 
-/** One property with its comment. An optional one may also be given as undefined, which JSON leaves out. */
+/**
+ * Returns one property with its comment. An optional one may also be given as
+ * undefined, which JSON leaves out.
+ */
 function property(name: string, schema: Schema, isRequired: boolean, depth: number): string {
   const indent = '  '.repeat(depth);
   const typesAt = (at: number) => [
@@ -180,7 +190,10 @@ function property(name: string, schema: Schema, isRequired: boolean, depth: numb
   return schema.description === undefined ? body : `${indent}/** ${schema.description} */\n${body}`;
 }
 
-/** Models differ from installation to installation: those of the description are only the usual ones. */
+/**
+ * Installations have different models: those of the description are only the
+ * built-in ones.
+ */
 function openEnd(name: string, schema: Schema): readonly string[] {
   return name === 'model' && schema.enum !== undefined ? ['(string & {})'] : [];
 }

@@ -31,7 +31,7 @@ function withRows(text, [head, rows]) {
   return text.replace(table, (_, top) => top + lines.join(''));
 }
 
-/** The formatter pads the columns. */
+/** Ignores the padding of columns, which the formatter adds. */
 const unpadded = (text) => text.replaceAll(/ +\|/g, ' |').replaceAll(/-+/g, '-');
 
 const before = readFileSync(page, 'utf8');

@@ -1,7 +1,8 @@
 import { Queue } from 'bullmq';
 import { createServer } from 'node:http';
 
-// A process of its own: a task API on BullMQ as its documentation shows it. Nothing is validated, charged or signed.
+// A separate process: a task API on BullMQ, written as its documentation shows.
+// It validates, charges and signs nothing.
 
 const connection = { host: '127.0.0.1', port: Number(process.env['REDIS_PORT']) };
 const queue = new Queue('tasks', { connection });

@@ -1,7 +1,8 @@
 import { Worker } from 'bullmq';
 
-// A process of its own: a worker whose jobs are done at once, and which tells the client's receiver. A callback that fails is
-// gone, unless its job is tried again from the start.
+// A separate process: a worker whose jobs take no time, and which calls the
+// client's receiver. A callback that fails is lost, unless its job is repeated
+// from the start.
 
 const connection = { host: '127.0.0.1', port: Number(process.env['REDIS_PORT']), maxRetriesPerRequest: null };
 const worker = new Worker('tasks', generate, { connection, concurrency: 100 });

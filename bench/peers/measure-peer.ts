@@ -11,7 +11,7 @@ import { interleaved } from '../rounds.ts';
 import { median } from '../statistics.ts';
 import { watchTasks } from '../watched-tasks.ts';
 
-/** A task API and its worker, which tells over its channel when work is done. */
+/** A task API and its worker, which sends a message when a job is done. */
 export type Peer = {
   readonly baseUrl: string;
   readonly worker: Child;
@@ -21,7 +21,11 @@ export type Peer = {
   readonly body: unknown;
 };
 
-/** Tasks a second that were accepted, that were ended and called back, and that were read; and done → visible. */
+/**
+ * Tasks per second that were accepted, that ended with a callback, and that
+ * were read; and the milliseconds from the end of a job until its task reads as
+ * a success.
+ */
 export type Measured = {
   readonly accepted: number;
   readonly whole: number;
@@ -35,7 +39,10 @@ const pollEveryMs = 5;
 const created = z.object({ data: z.object({ taskId: z.string() }) });
 const record = z.object({ data: z.object({ state: z.string() }) });
 
-/** Whole tasks first, then singles, readings of them, and creates at last, for those leave a backlog behind. */
+/**
+ * Measures whole tasks, then single ones and reads of them. Creates come last,
+ * because they leave a backlog.
+ */
 export async function measurePeer(bench: Bench, peer: Peer, receiver: Receiver): Promise<Measured> {
   const whole = await sizedBatches(bench, (count) =>
     runBatch(count, { begin: () => createAll(peer, count), ended: receiver.received, spenders: {} }),

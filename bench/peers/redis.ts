@@ -8,7 +8,10 @@ import { waitFor } from '../../test/support/wait-for.ts';
 
 export type Redis = { readonly port: number; stop(): Promise<void> };
 
-/** `REDIS_SERVER_PATH`, or `redis-server` on the PATH; undefined when there is none. */
+/**
+ * Returns `REDIS_SERVER_PATH`, or `redis-server` on the PATH; undefined if
+ * neither exists.
+ */
 export async function findRedis(): Promise<string | undefined> {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const places = [process.env['REDIS_SERVER_PATH'] ?? '', ...folders.map((folder) => join(folder, 'redis-server'))];
@@ -23,7 +26,10 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Starts Redis on a folder, to which every write goes before it is answered, as with PostgreSQL. */
+/**
+ * Starts Redis on a folder. Every write reaches the disk before it is
+ * acknowledged, as with PostgreSQL.
+ */
 export async function startRedis(path: string, folder: string): Promise<Redis> {
   await mkdir(folder, { recursive: true });
   const port = await freePort();
@@ -52,7 +58,7 @@ export async function startRedis(path: string, folder: string): Promise<Redis> {
   };
 }
 
-/** Redis answers PING with an error until it has read what it had written. */
+/** Redis responds to PING with an error until it has loaded its data. */
 function hasLoaded(port: number): Promise<true | undefined> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));

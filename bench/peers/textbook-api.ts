@@ -6,8 +6,9 @@ import { z } from 'zod';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import type { acceptedUpdate, recordQuery, textbookTask } from './textbook-workflow.ts';
 
-// A process of its own: an API with Temporal and nothing else behind it. A create waits until the workflow has charged, by
-// update-with-start; a reading is a query.
+// A separate process: an API with Temporal and nothing else behind it. A create
+// waits until the workflow has charged, by update-with-start; a read is a
+// query.
 
 const { TEMPORAL_ADDRESS: address = '', VIDEOGEN_TASK_QUEUE: taskQueue = '' } = process.env;
 const { client } = connectTemporal({ connection: { address }, namespace: 'default' });

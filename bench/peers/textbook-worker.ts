@@ -2,7 +2,8 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { fileURLToPath } from 'node:url';
 import { mainQueue } from '../../src/main/worker-options.ts';
 
-// A process of its own: the worker of the textbook's task, tuned like ours. Its charge is made nowhere.
+// A separate process: the worker of the textbook task, tuned like ours. Its
+// charge is empty: a real one would need a database of its own.
 
 const activities = {
   charge: () => Promise.resolve(),

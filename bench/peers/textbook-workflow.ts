@@ -6,7 +6,10 @@ const { charge, generate, callBack } = proxyActivities<TextbookActivities>({ sta
 export const acceptedUpdate = defineUpdate<{ creditsCharged: number }>('accepted');
 export const recordQuery = defineQuery<{ state: string }>('record');
 
-/** The task as the documentation would have it: the workflow charges, an update answers the client, a query the pollers. */
+/**
+ * The task as Temporal's documentation suggests: the workflow charges, an
+ * update answers the client, and a query answers polls.
+ */
 export async function textbookTask({ taskId, url }: { taskId: string; url: string }): Promise<void> {
   let [isCharged, state] = [false, 'waiting'];
   setHandler(recordQuery, () => ({ state }));

@@ -12,7 +12,10 @@ const provider = 'bench';
 const sizes = [10, 1_000, 10_000] as const;
 const targetMs = 5;
 
-/** The next task of the queue gets the slot of a job that has ended; beside it the last task asks in vain. */
+/**
+ * Measures how the next task of the queue gets the slot of a job that has
+ * ended, and how the last task of the queue is refused one.
+ */
 export async function* admissionRows(bench: Bench): Rows {
   const service = await benchService(bench, unreachableAddress);
   try {
@@ -52,7 +55,7 @@ export async function* admissionRows(bench: Bench): Rows {
 type Waiter = { readonly taskId: string; readonly ordinal: number };
 type Queue = { readonly pool: string; readonly running: Waiter[]; readonly waiting: Waiter[] };
 
-/** Every slot of the pool runs a job, and `size` tasks wait in the order of their ids. */
+/** Fills every slot of the pool with a job, and queues `size` tasks. */
 async function fillQueue(db: Database, accountId: string, size: number): Promise<Queue> {
   const pool = `${provider}/${size}`;
   const rows = await db.run<{ id: string }>(
@@ -85,7 +88,10 @@ type Times = { readonly next: readonly number[]; readonly last: readonly number[
 
 const admissionsInRound = 50;
 
-/** The task whose job has ended joins the queue again, so its length stays. */
+/**
+ * Measures admissions. The task whose job has ended joins the queue again, so
+ * that the length of the queue is constant.
+ */
 async function admit(db: Database, accountId: string, { pool, running, waiting }: Queue): Promise<Times> {
   const measured: { next: number[]; last: number[] } = { next: [], last: [] };
   const measure = async (waiter: Waiter, wanted: 'granted' | 'full') => {

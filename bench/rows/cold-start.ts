@@ -9,12 +9,20 @@ import { nothingToReach, type Row, showMs, times } from '../row.ts';
 import { benchPostgres, benchTemporal } from '../servers.ts';
 import { median } from '../statistics.ts';
 
-/** How long one start took until it was ready, and until its workers ran. */
+/**
+ * Milliseconds from a start until the service was ready, and until its workers
+ * ran.
+ */
 type Start = { readonly readyMs: number; readonly workersMs: number };
-/** The first start on a new data folder, and the next one on the same. */
+/**
+ * The first start on a new data folder, and the second one on the same folder.
+ */
 type Starts = { readonly first: Start; readonly second: Start };
 
-/** `npm start` until it says that it is ready, beside its two servers alone, started together. */
+/**
+ * Measures `npm start` until it is ready, beside the start of its two servers
+ * alone.
+ */
 export async function* coldStartRows({ folder }: Bench): Rows {
   const starts = await interleaved({
     floor: () => twice(folder, 'servers-', serversAlone),
@@ -70,7 +78,10 @@ async function isReady(url: string): Promise<true | undefined> {
   return response?.ok === true ? true : undefined;
 }
 
-/** By the service's own log, which goes on over its starts. */
+/**
+ * Returns when the workers ran, by the log of the service, which continues over
+ * its starts.
+ */
 async function workersRunSince(data: string, startedAt: number): Promise<number | undefined> {
   const lines = (await readFile(join(data, 'videogen.log'), 'utf8')).trim().split('\n');
   const line = lines.findLast((text) => text.includes('"worker is running"'));

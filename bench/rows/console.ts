@@ -13,16 +13,20 @@ import { benchService } from '../service.ts';
 import { median } from '../statistics.ts';
 import { frameRow } from './first-frame.ts';
 
-/** A phone of the middle class, and its line. */
+/** A mid-range phone, and its connection. */
 const slowdown = 4;
 const bytesPerSecond = 200_000;
 const paintTargetMs = 1_000;
 const answerTargetMs = 100;
 const shiftTarget = 0.02;
-/** Idle for so long, a page has painted what it will. */
+/** A page that was idle for this long has finished painting. */
 const restMs = 1_500;
 
-/** What a person feels of the console: the largest paint of each page with a cold cache, what moves, the first frame of a video, and the slowest answer to a click or key. */
+/**
+ * Measures what a user of the console notices: the largest contentful paint of
+ * each page with a cold cache, layout shifts, the first frame of a video, and
+ * the slowest response to a click or key.
+ */
 export async function* consoleRows(bench: Bench, { note }: Telling): Rows {
   if (findChromium() === undefined) {
     note('No Chromium is on this machine, so the console was not measured.');
@@ -64,7 +68,10 @@ export async function* consoleRows(bench: Bench, { note }: Telling): Rows {
   }
 }
 
-/** A page of one heading, or of the `video` in its query: what the browser, the driver and the line cost by themselves. */
+/**
+ * Serves a page with one heading, or with the `video` in its query: the cost of
+ * the browser, its driver and the connection alone.
+ */
 async function startFloor() {
   const server = createServer(({ url = '/' }, response) => {
     const video = new URL(url, 'http://localhost').searchParams.get('video');
@@ -72,7 +79,7 @@ async function startFloor() {
     response.setHeader('content-type', 'text/html').end(`<!doctype html><title>Floor</title>${content}`);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // what a server that listens on TCP answers
+  const { port } = server.address() as AddressInfo; // a server that listens on TCP has one
   return { url: `http://127.0.0.1:${port}/`, close: () => new Promise((resolve) => server.close(resolve)) };
 }
 
@@ -110,7 +117,10 @@ const observePaint = `
   watch('largest-contentful-paint', ({ startTime }) => { window.paintMs = startTime; });
   watch('layout-shift', ({ value, hadRecentInput }) => { if (!hadRecentInput) window.shift += value; });`;
 
-/** Nothing of the driver's runs in the page until it rests. */
+/**
+ * Measures the paints of a page. No code of the driver runs in the page until
+ * it is idle.
+ */
 async function paintOf(visitor: Visitor, { url, options }: Visit): Promise<Paint> {
   const { page, context } = await visitor.open(options);
   try {
@@ -156,7 +166,10 @@ async function answerRow(visitor: Visitor, base: string, options: BrowserContext
   };
 }
 
-/** The longest event of an interaction, as interaction-to-next-paint counts them: the browser names it in steps of 8 ms, 16 at least. */
+/**
+ * Observes the longest event of an interaction, as interaction-to-next-paint
+ * defines it. The browser reports durations in steps of 8 ms, from 16 ms.
+ */
 const observeAnswers = `
   window.slowest = { tookMs: 0, what: 'none above 16 ms' };
   new PerformanceObserver((list) => {

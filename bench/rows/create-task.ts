@@ -11,10 +11,16 @@ import { whileFrozen } from '../while-frozen.ts';
 import { recordInfoRow } from './record-info.ts';
 
 const callers = 32;
-/** Accounts; with a few dozen their table is one page, which no index can help. */
+/**
+ * The number of accounts. A few dozen would fit into one page of their table,
+ * where an index cannot help.
+ */
 const spreadOver = 1_000;
 
-/** Accepting and reading, without a worker, beside bare Koa and bare statements on the same PostgreSQL server. */
+/**
+ * Measures creates and reads without a worker, beside bare Koa and bare
+ * statements on the same PostgreSQL server.
+ */
 export async function* httpRows(bench: Bench): Rows {
   const service = await benchService(bench, bench.development.address);
   const floor = await startHttpFloor(bench, taskBody);
@@ -27,7 +33,10 @@ export async function* httpRows(bench: Bench): Rows {
   }
 }
 
-/** createTask spread over accounts and on one, with Temporal unavailable; and with Temporal busy starting the workflows. */
+/**
+ * Measures createTask with many accounts and with one while Temporal is
+ * unavailable, and while Temporal is busy starting the workflows.
+ */
 async function* createTaskRows(
   bench: Bench,
   service: BenchService,
@@ -69,9 +78,11 @@ type Requests = (caller: number, turn: number) => Buffer;
 type Loads = { readonly one: Load; readonly many: Load };
 
 /**
- * A process of its own each time, killed afterwards: it accepts many times as many tasks as Temporal starts meanwhile, and would go on
- * starting them for minutes. What it has taken from 32 callers while it warmed up keeps Temporal busy from the beginning to the
- * end, in ours and in its floor alike.
+ * Starts a separate process for each measurement and kills it afterwards: it
+ * accepts many times as many tasks as Temporal starts in the meantime, and
+ * would start them for minutes. The tasks that it accepted from 32 callers
+ * during the warm-up keep Temporal busy until the end, in ours and in its floor
+ * alike.
  */
 async function whileStarting(bench: Bench, start: Start, request: Requests): Promise<Loads> {
   const there = await start();
@@ -93,7 +104,9 @@ function temporalsOf({ development, engine }: Bench): readonly number[] {
   return [...new Set([development.pid, engine.pid])];
 }
 
-/** Every caller goes through the accounts by itself. */
+/**
+ * Returns requests in which every caller iterates over the accounts on its own.
+ */
 function createsOf(accounts: readonly BenchAccount[]): Requests {
   const path = '/api/v1/jobs/createTask';
   const requests = accounts.map(({ key }) => rawRequest('POST', path, { key, body: taskBody }));
@@ -137,7 +150,9 @@ function loneRow(floor: Load, ours: Load): Row {
   };
 }
 
-/** Temporal takes what it can get of the cores, so this floor has it start workflows as well. */
+/**
+ * Temporal uses all cores that it can get, so this floor starts workflows, too.
+ */
 function startingRow(floor: Loads, ours: Loads): Row {
   const [slower, share] = ratiosOf(floor.many, ours.many);
   const [slowerOne] = ratiosOf(floor.one, ours.one);

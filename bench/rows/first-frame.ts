@@ -6,7 +6,10 @@ import { median } from '../statistics.ts';
 
 const targetMs = 1_000;
 
-/** The times of the video that is on the page, in milliseconds since the navigation: its poster is painted, and its first frame is decoded. */
+/**
+ * Observes the video on the page, in milliseconds since the navigation: when
+ * its poster is painted, and when its first frame is decoded.
+ */
 const observeVideo = `
   window.posterMs = undefined;
   window.frameMs = undefined;
@@ -21,10 +24,16 @@ const observeVideo = `
 type FirstFrame = { readonly posterMs?: number; readonly frameMs: number };
 
 type Signed = Parameters<Visitor['open']>[0];
-/** `floorOf` is the address of a page with nothing but the video at this address. */
+/**
+ * `floorOf` returns the address of a page that has only the video at the given
+ * address.
+ */
 type TaskPage = { readonly url: string; readonly options: Signed; readonly floorOf: (video: string) => string };
 
-/** The first frame of a video after its task page was opened, with a cold cache, beside a page that has only that video. */
+/**
+ * Measures the first frame of a video after its task page was opened, with a
+ * cold cache, beside a page that has only that video.
+ */
 export async function frameRow(visitor: Visitor, { url, options, floorOf }: TaskPage): Promise<Row> {
   const video = await visit(visitor, url, options, (page) =>
     page.evaluate<string>(`document.querySelector('video').currentSrc`),
@@ -64,7 +73,10 @@ async function visit<Answer>(
   }
 }
 
-/** Paints are reported some time after they happened. */
+/**
+ * Returns the times after a pause, because the browser reports paints with a
+ * delay.
+ */
 async function firstFrame(page: Page): Promise<FirstFrame> {
   await page.waitForTimeout(500);
   return await page.evaluate<FirstFrame>('({ posterMs: window.posterMs, frameMs: window.frameMs })');

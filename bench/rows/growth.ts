@@ -13,11 +13,11 @@ import { type BenchAccount, benchAccounts } from '../service.ts';
 
 const picturePath = fileURLToPath(new URL('../../../bench/growth.svg', import.meta.url));
 const thousands = [1, 10, 100, 1_000];
-/** In each round, and before the first. */
+/** The number of tasks in each round, and before the first round. */
 const [singles, warmUpSingles] = [40, 200];
 const lookEveryMs = 5;
 
-/** What one client waits for, medians in milliseconds. */
+/** The median times that one client waits, in milliseconds. */
 type Waits = { readonly create: number; readonly read: number; readonly whole: number };
 
 const names: Record<keyof Waits, string> = {
@@ -26,7 +26,9 @@ const names: Record<keyof Waits, string> = {
   read: 'recordInfo of a finished task',
 };
 
-/** One client at a time while the database grows; drawn in `bench/growth.svg`. */
+/**
+ * Measures one client while the database grows, and draws `bench/growth.svg`.
+ */
 export async function* growthRows(bench: Bench, { say }: Telling): Rows {
   const sizes = bench.quick ? thousands.slice(0, 2) : thousands;
   const ours = await startWholeTasks(bench, bench.engine);
@@ -48,7 +50,7 @@ export async function* growthRows(bench: Bench, { say }: Telling): Rows {
   } finally {
     await ours.close();
   }
-  // The names are those of the record above.
+  // The keys are those of the record above.
   const keys = Object.keys(names) as (keyof Waits)[];
   const lines = keys.map((key) => ({ name: names[key], values: measured.map((waits) => waits[key]) }));
   if (!bench.quick) await writeFile(picturePath, growthPicture(sizes, lines));
@@ -71,7 +73,10 @@ function showSize(size = 0): string {
 
 type Client = { readonly baseUrl: string; readonly account: BenchAccount };
 
-/** One task after the other, each followed to its end; then readings of tasks that were there before. */
+/**
+ * Creates one task after the other and follows each to its end, and then reads
+ * tasks that existed before.
+ */
 async function waitsOf({ baseUrl, account }: Client, ids: readonly string[], count: number): Promise<Waits> {
   const client = openTaskClient(baseUrl, account);
   const samples: Record<keyof Waits, number[]> = { create: [], read: [], whole: [] };

@@ -8,14 +8,23 @@ import { openTaskClient } from '../task-client.ts';
 
 const outstanding = 500;
 const ending = 60;
-/** Longer than a question may hang, so that the measured time has seen one that was given up. */
+/**
+ * Longer than the time limit of a poll, so that the measured time includes a
+ * poll that has timed out.
+ */
 const hangingMs = 3_000;
 const [pollers, polledTasks, newTasksPerSecond] = [1_000, 200, 5];
 const pollingMs = 10_000;
-/** Before anything is counted: a thousand connections are opened, and every task is looked at for the first time. */
+/**
+ * The time before the measurement, in which a thousand connections are opened
+ * and every task is read for the first time.
+ */
 const settlingMs = 3_000;
 
-/** What clients feel of an upstream that does not answer all questions, and of a thousand other clients. */
+/**
+ * Measures what clients notice of an upstream that does not respond to every
+ * poll, and of a thousand other clients.
+ */
 export async function* liveRows(bench: Bench): Rows {
   yield* withRemoteTasks(bench, async function* (remote) {
     const running = await fillUp(remote, bench.quick ? polledTasks : outstanding);
@@ -92,7 +101,7 @@ async function poll(
   return { times, refused };
 }
 
-/** At a fixed pace, whether or not the service keeps up with it. */
+/** Creates tasks at a fixed rate, even if the service is slower. */
 async function createSteadily({ baseUrl, account }: RemoteTasks, endsAt: number): Promise<void> {
   const client = openTaskClient(baseUrl, account);
   for (let dueAt = performance.now(); dueAt < endsAt; dueAt += 1_000 / newTasksPerSecond) {

@@ -7,7 +7,10 @@ import { startWholeTasks } from '../whole-tasks.ts';
 
 type Memory = { readonly tasks: number; readonly api: number; readonly worker: number };
 
-/** What API and worker hold while thousands of whole tasks go through them, in batches, so that no backlog is measured. */
+/**
+ * Measures the memory of API and worker while thousands of whole tasks run, in
+ * batches, so that no backlog is measured.
+ */
 export async function* memoryRows(bench: Bench, { say }: Telling): Rows {
   const memoryTasks = bench.quick ? 400 : 10_000;
   const ours = await startWholeTasks(bench, bench.engine);
@@ -40,7 +43,10 @@ export async function* memoryRows(bench: Bench, { say }: Telling): Rows {
   };
 }
 
-/** The medians over a stretch of tasks: one look alone may fall before or after a collection of garbage. */
+/**
+ * Returns the medians over a range of tasks, because a single sample may be
+ * from before or after a garbage collection.
+ */
 function typicalMemory(looks: readonly Memory[], from: number, to: number): Omit<Memory, 'tasks'> {
   const chosen = looks.filter(({ tasks }) => tasks > from && tasks <= to);
   return { api: median(chosen.map(({ api }) => api)), worker: median(chosen.map(({ worker }) => worker)) };

@@ -16,12 +16,12 @@ import { median } from '../statistics.ts';
 
 const few = 10;
 const many = 2_000;
-/** Of many outstanding jobs so many end in each round. */
+/** The number of jobs that end in each round. */
 const ending = 20;
 
 /**
- * How soon clients see the ends of jobs of one worker when it follows many of them, beside the same with few; and what waiting for
- * them costs.
+ * Measures how soon clients can read the ends of jobs when one worker follows
+ * many jobs, beside the same with few jobs; and the cost of following them.
  */
 export async function* outstandingRows(bench: Bench): Rows {
   yield* withRemoteTasks(bench, async function* (remote) {
@@ -40,10 +40,10 @@ export async function* outstandingRows(bench: Bench): Rows {
   });
 }
 
-/** What a process holds, once a second until `stop`. */
+/** Samples the memory of a process once a second until `stop`. */
 function watchMemory(pid: number): { readonly stop: () => readonly number[] } {
   const seenMb: number[] = [];
-  // A worker that has died is found by those who wait for its work.
+  // If the worker has died, the waits for its work fail.
   const look = () =>
     void residentMb(pid).then(
       (mb) => seenMb.push(mb),
@@ -58,7 +58,10 @@ function watchMemory(pid: number): { readonly stop: () => readonly number[] } {
   };
 }
 
-/** Rows that Temporal's production server writes in a minute for each job that only runs. */
+/**
+ * Returns the rows that Temporal's production server writes per minute for each
+ * job that only runs.
+ */
 async function writesForEach(running: number, { quick }: Bench, { service }: RemoteTasks): Promise<number | undefined> {
   const written = async () => {
     const text = `

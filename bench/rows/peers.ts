@@ -19,7 +19,10 @@ import { taskBody } from '../task-client.ts';
 const run = promisify(execFile);
 const peersFolder = fileURLToPath(new URL('../../../bench/peers/', import.meta.url));
 
-/** What people would pick instead, doing the same job: accept over HTTP, work that takes no time, a record, a callback. */
+/**
+ * Measures the alternatives on the same work: accept over HTTP, a job that
+ * takes no time, a record, and a callback.
+ */
 export async function* peerRows(bench: Bench, { note }: Telling): Rows {
   const receiver = await startReceiver();
   try {
@@ -52,7 +55,11 @@ async function* bullmqRows(bench: Bench, receiver: Receiver, ours: Measured, not
 
 const bullmqPromises = 'no charge, no refund, no transaction with money, a callback that fails starts the work again';
 
-/** The peers' packages are not the product's; they are installed when first wanted. Their native extras lack platforms in the lock. */
+/**
+ * Installs the packages of the peers when they are first needed, because they
+ * are not part of the product. Their optional native packages are omitted: the
+ * lock file lacks some platforms.
+ */
 async function installPeers(): Promise<void> {
   const isInstalled = await access(join(peersFolder, 'node_modules', 'bullmq')).then(
     () => true,

@@ -10,7 +10,10 @@ import { interleaved } from '../rounds.ts';
 import { showMs, times } from '../row.ts';
 import { median } from '../statistics.ts';
 
-/** Films with sound beside ffmpeg's own test picture and tone: as many frames, the same size and encoder settings. */
+/**
+ * Measures films with sound beside ffmpeg's own test picture and tone, with the
+ * same number of frames, size and encoder settings.
+ */
 export async function* previewRows({ folder }: Bench): Rows {
   for (const seconds of [5, 15]) {
     const lengths = await interleaved({

@@ -10,7 +10,7 @@ import { benchAccounts, type BenchService, unreachableAddress } from '../service
 const callers = 32;
 const finished = 2_000;
 
-/** recordInfo of finished tasks, read at random, beside the floor. */
+/** Measures random reads of finished tasks by recordInfo, beside the floor. */
 export async function recordInfoRow(bench: Bench, service: BenchService, floor: HttpFloor): Promise<Row> {
   const [reader] = await benchAccounts(service.db, 1);
   if (reader === undefined) throw new Error('no account');

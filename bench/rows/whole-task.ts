@@ -7,12 +7,15 @@ import { nothingToReach, type Row, showMs, showRate, times } from '../row.ts';
 import { median } from '../statistics.ts';
 import { type Spender, startWholeTasks, type WholeTasks } from '../whole-tasks.ts';
 
-/** Tasks one after the other, in each round. */
+/** The number of sequential tasks in each round. */
 const singles = 10;
 
 const whole = `whole task, instant provider that delivers a poster, ${atOnce} at once`;
 
-/** Whole tasks beside workflows that have nothing but the activities which no generation and no callback can do without. */
+/**
+ * Measures whole tasks beside workflows that have only the activities that a
+ * generation and a callback cannot do without.
+ */
 export async function* wholeTaskRows(bench: Bench): Rows {
   const { engine } = bench;
   const [bare, ours] = await Promise.all([startBareTasks(bench, engine), startWholeTasks(bench, engine)]);
@@ -36,7 +39,10 @@ export async function* wholeTaskRows(bench: Bench): Rows {
   }
 }
 
-/** How long a task waits for its generation; and whole tasks where nobody runs a server of Temporal's, and with a poster made here. */
+/**
+ * Measures how long a task waits for its generation; and whole tasks on the
+ * development server, and with a poster that the worker makes.
+ */
 export async function* otherTaskRows(bench: Bench): Rows {
   const { engine, development } = bench;
   if (engine !== development) yield* inPairs(bench, development, {}, whole);
@@ -95,7 +101,10 @@ function calledBackRow(engine: Engine, floor: Batch, ours: Batch): Row {
   };
 }
 
-/** What the two rows before do not tell: which part has to grow with the load. */
+/**
+ * The processor time shows which process must be scaled with the load, which
+ * rates do not show.
+ */
 function processorRow(engine: Engine, floor: Batch<BareSpender>, ours: Batch<Spender>): Row {
   const share = serversMs(ours) / serversMs(floor);
   return {

@@ -5,14 +5,20 @@ import { type Brand, isWhiteLabel } from './brand.ts';
 
 // Parts of pages that the server writes. Each page escapes the rest itself.
 
-/** The icon and the colors of the brand. A page has them after its own style. */
+/**
+ * Returns the icon and the colors of the brand. A page includes them after its
+ * own style, which they override.
+ */
 export function brandHead(brand: Brand): Html {
   const style = styleAddress(brand);
   return html`<link rel="icon" href="${logoAddress(brand) ?? '/favicon.ico'}" />
     ${style !== undefined && html`<link rel="stylesheet" href="${style}" />`}`;
 }
 
-/** The logo, or our own sign, for an element of the size that the page gives to `.brand-mark`. The name stands beside it. */
+/**
+ * The logo of the brand, or the default one, for an element of the size that
+ * the page sets for `.brand-mark`. The name stands beside it.
+ */
 export function brandMark(brand: Brand): Html {
   const logo = logoAddress(brand);
   if (logo !== undefined) return html`<img class="brand-mark" src="${logo}" alt="" />`;

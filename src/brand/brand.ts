@@ -4,8 +4,9 @@ import type { Logo } from './logo.ts';
 /** The service as its customers see it. Addresses are complete: `https://…` or `mailto:…`. */
 export type Brand = {
   readonly name: string;
-  /** Undefined for our own sign, and our own colors. */
+  /** Undefined for our own logo. */
   readonly logo: Logo | undefined;
+  /** Undefined for our own colors. */
   readonly accent: AccentShades | undefined;
   readonly support: string | undefined;
   readonly terms: string | undefined;

@@ -4,7 +4,10 @@ import type { Catalogue } from '../models/catalogue/models.ts';
 import type { Setting } from './model-fields.ts';
 import { isUrl, type LocalServer, serveFile } from './local-files.ts';
 
-/** The options of `demo` and `generate`, which the service validates. Input fields declare their options in their table. */
+/**
+ * The options of `demo` and `generate`; the service validates their values.
+ * `inputOptions` declares those of input fields.
+ */
 export type GenerationOptions = {
   readonly image: readonly string[];
   readonly model?: string;

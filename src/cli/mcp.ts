@@ -29,7 +29,8 @@ async function bridge(endpoint: string, key: string): Promise<void> {
     if (message === undefined) return print(errorOf(null, -32_700, 'the line is not a JSON object'));
     const { id, method, params } = message;
     const { requestId, ...others } = isObject(params) ? params : {};
-    // The endpoint keeps no state: the end of the connection cancels a request.
+    // The endpoint stores no state: the end of the connection cancels a
+    // request.
     if (method === 'notifications/cancelled') return running.get(requestId)?.abort();
     const cancelled = new AbortController();
     if (id !== undefined) running.set(id, cancelled);
@@ -74,7 +75,10 @@ function parsed(text: string): Message | undefined {
   }
 }
 
-/** The headers that the protocol requires besides the body, which they repeat. */
+/**
+ * Returns the headers that the protocol requires. They repeat parts of the
+ * body.
+ */
 function headersOf(method: unknown, params: Message, negotiated: string | undefined) {
   const meta = isObject(params['_meta']) ? params['_meta'] : {};
   const named = meta['io.modelcontextprotocol/protocolVersion'];

@@ -40,7 +40,7 @@ export type Setting = {
 };
 
 function fieldsOf({ inputSchema }: Pick<OfferedModel, 'inputSchema'>): readonly Field[] {
-  // It is the JSON Schema of an object.
+  // `inputSchema` is the JSON Schema of an object.
   const { properties = {}, required = [] } = inputSchema as Schema;
   const fieldOf = (name: string, schema: Schema, isOption: boolean): Field => ({
     name,
@@ -107,7 +107,8 @@ function boundsOf(schema: Schema, types: readonly string[]): string | undefined 
   const { minimum, maximum, exclusiveMaximum, maxLength, maxItems, items, contentMediaType } = schema;
   if (types.includes('array')) return `at most ${maxItems} URLs or files (${items?.contentMediaType ?? 'any'})`;
   if (contentMediaType !== undefined) return `URL or file (${contentMediaType})`;
-  // A bound that lies between two whole numbers is that of a value that is rounded.
+  // The bounds of a duration, which is rounded, are fractions; the whole
+  // numbers within them are shown.
   const most = maximum ?? (exclusiveMaximum === undefined ? undefined : Math.ceil(exclusiveMaximum) - 1);
   if (minimum !== undefined && most !== undefined) return `${Math.ceil(minimum)} to ${most}`;
   if (types.includes('boolean')) return 'true or false';

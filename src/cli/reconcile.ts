@@ -91,7 +91,11 @@ async function reconcileRestored(context: Context): Promise<Answer> {
   };
 }
 
-/** A working installation would lose every task in progress, and a worker may create a job while its task is refunded. */
+/**
+ * Refuses the command while a worker polls: a working installation would lose
+ * every task in progress, and a worker may create a job while its task is
+ * refunded.
+ */
 async function refuseBesideWorkers(client: Client, queues: TaskQueues): Promise<void> {
   const { freshMs, listPollers } = await import('../temporal/inspect.ts');
   for (const name of queueNames) {

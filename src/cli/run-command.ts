@@ -29,7 +29,10 @@ export function createRunner(program: Command): RunOnDatabase {
     };
 }
 
-/** Runs a command on the database of `withDatabaseUrl`. An embedded one that is started for it has today's schema. */
+/**
+ * Runs a command on the database of `withDatabaseUrl`. An embedded database
+ * that was started for the command is migrated first.
+ */
 function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
   return withDatabaseUrl(config, async (url) => {
     if (config.databaseUrl === undefined) await (await import('../schema/migrator.ts')).migrateToLatest(url);

@@ -83,7 +83,7 @@ function newKeyLines({ settings: { dataFolder } }: Service): readonly string[] {
   ];
 }
 
-/** Enough for sixty five-second videos of the fast model. */
+/** Enough for 60 videos of five seconds from the fast model. */
 const openingCredits = 10_000;
 
 export type FirstKey = { readonly accountId: string; readonly key: string; readonly credits: number };

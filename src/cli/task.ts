@@ -166,7 +166,11 @@ function section(title: string, header: readonly string[], rows: readonly (reado
   return rows.length === 0 ? [] : ['', title, ...table(header, rows)];
 }
 
-/** The refund is committed; this only saves the work of generating. The workflow sends the callback, or `reconcile` if none runs. */
+/**
+ * Stops the generation of a cancelled task, which only saves work: the refund
+ * is committed. The workflow sends the callback, or `reconcile` if no workflow
+ * runs.
+ */
 async function stopGeneration(config: Config, taskId: string): Promise<boolean> {
   const target = await temporalOf(config);
   if (target === undefined) return true;

@@ -214,7 +214,8 @@ export const settingDefaults: ReadonlyMap<string, string> = new Map(
 const allowedSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_PATH'];
 
 /**
- * Removes every other setting from the environment, also those that libraries read, so that a demo cannot reach another database,
+ * Removes every setting outside `allowedSettings` from the environment, also
+ * those that libraries read, so that a demo cannot reach another database,
  * Temporal or store.
  */
 export function sealEnvironment(environment: NodeJS.ProcessEnv = process.env): void {
@@ -227,8 +228,9 @@ export function sealEnvironment(environment: NodeJS.ProcessEnv = process.env): v
 
 function configOf(settings: z.output<typeof schema>, env: Record<string, string>) {
   const isEmbedded = settings.databaseUrl === undefined;
-  // Embedded mode runs on one person's machine, so its own addresses are allowed; a shared service lists what it allows.
   const { oidcIssuer: issuer, oidcClientId: clientId } = settings;
+  // Embedded mode runs on the machine of one person, so the addresses of that
+  // machine are allowed; a shared service lists the addresses that it allows.
   const defaultAllow = parseAllowList(isEmbedded ? loopbackAllowance : '');
   return {
     ...settings,

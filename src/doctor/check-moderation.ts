@@ -12,7 +12,7 @@ type Settings = Parameters<typeof installationHook>[0] & Pick<Config, 'catalogue
 
 /** Has each hook check a harmless prompt, as a create would. Returns nothing without hooks. */
 export async function checkModeration(settings: Settings, { isApi }: { isApi: boolean }): Promise<readonly Finding[]> {
-  // One model for each hook.
+  // One model for each hook is enough.
   const models = [...settings.catalogue.models];
   const byHook = new Map(models.map(([name, { moderation }]) => [JSON.stringify(moderation), name]));
   const findings = [...byHook.values()].map((model) => checkHook(settings, model, isApi));
@@ -35,7 +35,7 @@ async function checkHook(settings: Settings, model: string, isApi: boolean): Pro
     const verdict = await moderator.check({ model, prompt: harmless, imageUrls: [] });
     const [problem] = problems;
     if (problem === undefined) return [findingOf(model, verdict)];
-    // Only APIs need the key.
+    // Only APIs need the key, so it may be missing on this machine.
     if (problem.kind === 'setup' && !isApi)
       return [unknown(check, `${model}: its key is not set here`, 'Run "videogen doctor --role api" beside an API.')];
     const { kind, detail } = problem;

@@ -7,7 +7,10 @@ import type { AllowList, AllowedNetwork } from '../outbound/allow-list.ts';
 import { isMetadata } from '../outbound/guard.ts';
 import { failure, type Finding, ok, warning } from './finding.ts';
 
-/** In bits, out of reach of guessing; 32 random hexadecimal digits have 128. */
+/**
+ * Bits of entropy that make guessing infeasible; 32 random hexadecimal digits
+ * have 128.
+ */
 const leastBits = 96;
 
 /** Estimates the entropy of the text alone; a published secret passes. */

@@ -50,7 +50,7 @@ type Scope = RunningParts & {
 
 type DoctorCheck = {
   readonly name: string;
-  /** Every role needs the check by default. */
+  /** True if the role in `scope` needs the check, which is the default. */
   readonly isNeeded?: (scope: Scope) => boolean;
   readonly run: (scope: Scope, signal: AbortSignal) => readonly Finding[] | Promise<readonly Finding[]>;
 };

@@ -32,7 +32,7 @@ const version = '9.0.2';
 const startTimeoutMs = 60_000;
 
 export type FfmpegSearch = {
-  /** Set by the operator; the only candidate then. */
+  /** A path that the operator sets; no other program is then tried. */
   readonly explicitPath: string | undefined;
   /** Persists across restarts and is shared by all checkouts; created if missing. */
   readonly cacheFolder: string;

@@ -7,24 +7,25 @@ import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
 
 /** A server program that this process starts, watches and stops. */
 export type ServerProgram = {
-  /** For the operator's log, for example `PostgreSQL`. */
+  /** The name in messages to the operator, for example `PostgreSQL`. */
   readonly name: string;
-  /** The folder of its data, for the operator. */
+  /** The data folder, for messages to the operator. */
   readonly folder: string;
   /** Receives the server's output. */
   readonly logFile: string;
   /**
-   * Prepares one start. Until the server has served, each start chooses its ports again, because another program may have taken one
-   * since it was found free. A restart keeps them: clients know them.
+   * Prepares one start. Until the server has served, each start chooses its
+   * ports again, because another program may have taken one since it was found
+   * free. A restart reuses them, because clients have their addresses.
    */
   readonly launch: (start: { readonly isRestart: boolean }) => Promise<Launch>;
   /** Returns true if this child, and not another program at its address, is ready. Throws if it never will be. */
   readonly serves: (child: ChildProcess) => Promise<boolean>;
-  /** A fix for the operator if it does not start. */
+  /** Advice to the operator for a server that does not start. */
   readonly advice?: string;
   readonly stopSteps: readonly StopStep[];
   readonly log: (message: string) => void;
-  /** Aborts the first start; nothing is left running then. */
+  /** Aborts the first start, which then leaves no process running. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -59,7 +60,7 @@ export async function runServer(program: ServerProgram): Promise<OwnServer> {
       log(`${name} was restarted (process ${child.pid}).`);
     }
   };
-  // Only the signal ends it.
+  // Only the signal ends the watch.
   const watching = watch().catch(() => {});
   const bounding = setInterval(() => void boundServerLog(logFile).catch(() => {}), 60_000).unref();
   const stop = async () => {
@@ -112,7 +113,10 @@ async function restarted(program: ServerProgram, signal: AbortSignal): Promise<C
   }
 }
 
-/** Returns undefined if it ended, or was not ready in time. */
+/**
+ * Starts the server once. Returns undefined if it ended, or was not ready in
+ * time.
+ */
 async function startOnce(
   program: ServerProgram,
   isRestart: boolean,
@@ -125,7 +129,7 @@ async function startOnce(
     for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await pause(pollEveryMs)) {
       signal?.throwIfAborted();
       if (hasEnded(child)) return undefined;
-      // If it has ended, another program responded.
+      // If the child has ended by now, another program responded.
       isServing = (await program.serves(child)) && !hasEnded(child);
       if (isServing) return child;
     }
@@ -135,7 +139,10 @@ async function startOnce(
   }
 }
 
-/** Detached, so that a Ctrl-C in our terminal does not reach it. */
+/**
+ * Starts the server detached, so that a Ctrl-C in our terminal does not reach
+ * it.
+ */
 async function spawnServer({ launch, logFile }: ServerProgram, isRestart: boolean): Promise<ChildProcess> {
   const { file, args, options } = await launch({ isRestart });
   const log = await openServerLog(logFile);

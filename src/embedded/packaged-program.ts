@@ -44,7 +44,7 @@ async function download(url: URL): Promise<Uint8Array> {
   }
 }
 
-/** The cause of a fetch error has the reason. */
+/** The message of a fetch error is generic; its cause has the reason. */
 function reasonOf(error: unknown): string {
   return messageOf(error instanceof Error ? (error.cause ?? error) : error);
 }

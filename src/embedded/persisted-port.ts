@@ -51,8 +51,9 @@ export function isFree(port: number): Promise<boolean> {
 const reserved = new Set<number>();
 
 /**
- * Returns false if the port is reserved already. It binds the UDP port of the same number, which no server here uses: the system
- * releases it when the process ends, however it ends.
+ * Reserves a port; returns false if it is reserved already. A reservation binds
+ * the UDP port of the same number, which no server here uses, because the
+ * system releases it whenever and however the process ends.
  */
 export function reservePort(port: number): Promise<boolean> {
   if (reserved.has(port)) return Promise.resolve(false);
@@ -63,7 +64,8 @@ export function reservePort(port: number): Promise<boolean> {
       mark.close();
       const isTaken = errorCode(error) === 'EADDRINUSE';
       if (isTaken) reserved.delete(port);
-      // Without UDP there are no reservations, and a port is as free as it was found.
+      // If UDP is unavailable, there are no reservations, and the port counts
+      // as free.
       resolve(!isTaken);
     });
     mark.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(true));

@@ -37,7 +37,10 @@ const defaultStopSteps = [
   { signal: 'SIGKILL', waitMs: 2_000 },
 ] as const;
 
-/** On the command line, so that a cluster of any age gets today's values. Commits reach the disk: fsync and synchronous_commit stay on. */
+/**
+ * These are passed on the command line, so that a cluster of any age gets
+ * today's values. Commits reach the disk: fsync and synchronous_commit stay on.
+ */
 const serverSettings = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',

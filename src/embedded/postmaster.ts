@@ -9,7 +9,7 @@ import { commandOf } from './running-process.ts';
 export type Postmaster = {
   readonly pid: number;
   readonly port: number;
-  /** It accepts connections. */
+  /** True if the server accepts connections. */
   readonly isReady: boolean;
 };
 

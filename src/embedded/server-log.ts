@@ -2,7 +2,10 @@ import { copyFile, type FileHandle, open, readFile, stat, truncate } from 'node:
 
 const maxBytes = 5 * 1024 * 1024;
 
-/** Opens the log of a child. It is a file, because a server outlives us and writing to a broken pipe would end it. */
+/**
+ * Opens the log of a child process. It is a file, because a server may outlive
+ * this process, and writing to a broken pipe would end the server.
+ */
 export async function openServerLog(path: string): Promise<FileHandle> {
   await boundServerLog(path);
   return open(path, 'a', 0o600);

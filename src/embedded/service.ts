@@ -37,7 +37,8 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
   };
   try {
     closings.push((await lockDataFolder(config.dataFolder)).release);
-    // No video can be delivered without it, so it is found before any server starts.
+    // No video can be delivered without ffmpeg, so it is found before any
+    // server starts.
     const { cacheFolder, ffmpegPath: explicitPath } = config;
     const ffmpegPath = await findFfmpeg({ explicitPath, cacheFolder, log: say });
     const { log, path: logPath } = await openLog(config);

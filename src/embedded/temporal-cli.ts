@@ -34,7 +34,7 @@ export const pinnedCli: PackagedProgram & { readonly version: string } = {
 const firstFairServer = '1.31.2';
 
 export type TemporalCliSearch = {
-  /** Chosen by the operator; the only candidate then. */
+  /** A path that the operator sets; no other program is then tried. */
   readonly explicitPath?: string | undefined;
   readonly searchPath?: string;
   /** Persists across restarts and is shared by all checkouts; created if missing. */

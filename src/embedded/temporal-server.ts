@@ -22,7 +22,7 @@ export type TemporalOptions = Pick<ServerProgram, 'folder' | 'log' | 'signal'> &
   /** The `temporal` program, see `findTemporalCli`. */
   readonly cliPath: string;
   readonly namespace: string;
-  /** Keeps no database, for tests. */
+  /** Stores no database, for tests. */
   readonly inMemory?: boolean;
   /** Settings of the server, each `name=value`, beside those that the service needs. */
   readonly dynamicConfig?: readonly string[];
@@ -30,7 +30,7 @@ export type TemporalOptions = Pick<ServerProgram, 'folder' | 'log' | 'signal'> &
 
 const name = 'Temporal';
 
-/** It stops in about a second; its database survives SIGKILL. */
+/** Temporal stops in about a second; its database survives SIGKILL. */
 const stopSteps = [
   { signal: 'SIGTERM', waitMs: 12_000 },
   { signal: 'SIGKILL', waitMs: 3_000 },
@@ -79,10 +79,16 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
   return Object.assign(server, { address: address(), uiUrl: `http://127.0.0.1:${ports[1]}`, ports });
 }
 
-/** A busy machine takes seconds to register them; a probe that is cut off registers nothing. */
+/**
+ * A busy machine takes seconds to register search attributes; a probe that is
+ * cut off registers none.
+ */
 const probeMs = 10_000;
 
-/** Each is an option of the server, and the file that stores its value. */
+/**
+ * Each name is an option of the server, and names the file that stores its
+ * value.
+ */
 const portNames = ['port', 'ui-port', 'http-port', 'metrics-port'];
 
 const databaseOf = (folder: string): string => join(folder, 'temporal.db');
@@ -109,11 +115,15 @@ async function isListening(port: number): Promise<boolean> {
 async function hasSearchAttributes(address: string, namespace: string): Promise<boolean> {
   const target = { connection: { address }, namespace };
   const register = usingTemporal(target, { retries: false }, (client) => registerSearchAttributes(client, probeMs));
-  // It fails before the namespace exists, and while the server shuts down.
+  // Registration fails before the namespace exists, and while the server stops.
   return (await register.catch(() => undefined))?.length === 0;
 }
 
-/** The pid may belong to another program now, or to the server of a folder that this is a copy of: its command line decides. */
+/**
+ * Finds a server that a killed process left running. Its pid may belong to
+ * another program now, or to the server of a copied folder, so the command line
+ * decides.
+ */
 async function orphanOf(folder: string): Promise<number | undefined> {
   const pid = Number(await readFile(pidFileOf(folder), 'utf8').catch(() => ''));
   const command = pid > 0 ? await commandOf(pid) : undefined;

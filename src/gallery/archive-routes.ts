@@ -57,13 +57,14 @@ export function archiveRoute(router: AppRouter, { db, resultStore }: HttpDeps): 
     const videos = await findPlayable(db, taskIds);
     const accountId = videos[0]?.accountId;
     if (accountId === undefined || videos.length < taskIds.length) throw new HttpError('media_deleted');
+    const entries = videos.map((video) => entryOf(video, resultStore));
     requireNoArchive(accountId);
     running.add(accountId);
-    const { body, sizeBytes } = await zipOf(videos.map((video) => entryOf(video, resultStore))).catch((error: unknown) => {
+    const { body, sizeBytes } = await zipOf(entries).catch((error: unknown) => {
       running.delete(accountId);
       throw error;
     });
-    // Koa destroys the stream when the client leaves.
+    // Koa destroys the stream when the client disconnects.
     body.once('close', () => running.delete(accountId));
     ctx.status = 200;
     ctx.body = body;

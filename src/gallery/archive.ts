@@ -12,8 +12,10 @@ export type ArchiveEntry = {
 };
 
 /**
- * A ZIP file of these entries, stored without compression, because videos are compressed already. It opens one entry at a time, when the
- * reader has read the ones before. A stream that fails, or is shorter than announced, breaks the whole; a destroyed one closes its entry.
+ * Makes a ZIP file of these entries, stored without compression, because videos
+ * are compressed already. An entry is opened once the reader has read those
+ * before it. An entry that fails, or is shorter than announced, breaks the
+ * whole file; if the file is destroyed, the open entry is closed.
  */
 export async function zipOf(entries: readonly ArchiveEntry[]): Promise<{ body: Readable; sizeBytes: number }> {
   const zip = new ZipFile();

@@ -5,10 +5,16 @@ import { hourMs } from '../platform/duration.ts';
 import { findSharedVideo, sharePath } from './share-links.ts';
 import { busyPage, missingPage, sharePage, sharePageHeaders } from './share-page-view.ts';
 
-/** The life of a link to media on a page. A revoked link plays no longer on a page that was loaded before. */
+/**
+ * The life of a link to media on a page. A page that was loaded before its link
+ * was revoked can play the video for this long.
+ */
 const maxMediaMs = hourMs;
 
-/** Serves the pages of share links to anyone. Each reading signs fresh links to the media. */
+/**
+ * Serves the pages of share links to anyone. Each request signs new links to
+ * the media.
+ */
 export function sharePageRoute(router: AppRouter, deps: HttpDeps): void {
   const { db, resultStore, sharePages, consoleMediaOrigins, now } = deps;
   const headers = sharePageHeaders(consoleMediaOrigins);

@@ -67,7 +67,7 @@ export function createRouter(deps: HttpDeps): AppRouter {
   consoleRoutes(router, deps);
   sampleRoute(router, deps);
   sharePageRoute(router, deps);
-  // Its paths are among those of media.
+  // The paths of archives are among those of media, so this route comes first.
   archiveRoute(router, deps);
   mediaRoute(router, deps);
   return router;
@@ -111,7 +111,7 @@ function createAppOf(
   app.use(router.routes());
   if (local !== undefined) app.use(onlyLocally(local.routes()));
   app.use(refuseUnknownRoutes(router, { isNotOffered, local }));
-  // Only broken connections get here.
+  // Only errors of broken connections reach this listener.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'connection broke'));
   return app;
 }

@@ -15,7 +15,10 @@ import { findOperator } from '../operators/operators.ts';
 import { findTask } from '../tasks/tasks.ts';
 
 const maxCachedCallers = 10_000;
-/** Then the key is read again, which also records its use. */
+/**
+ * After this time the key is read from the database again, which also records
+ * its use.
+ */
 const cachedForMs = 30_000;
 
 export type Authentication = ReturnType<typeof createAuthentication>;
@@ -48,9 +51,9 @@ export function createAuthentication({
   }
 
   return {
-    /** People in the console, by their sessions. */
+    /** Authenticates people in the console by their sessions. */
     people: createSessionAuthentication({ db, console }),
-    /** The caller, and the task with this id if the caller owns it. */
+    /** Returns the caller, and the task with this id if the caller owns it. */
     client: async (ctx: Context, taskId: string | null): Promise<CallerWithTask> => {
       const id = taskId !== null && isUuid(taskId) ? taskId : undefined;
       const found = await find(ctx, (key) => findCaller(key, id));
@@ -61,8 +64,11 @@ export function createAuthentication({
       return found;
     },
     /**
-     * Account, scopes and dialect of a key never change. The statement that accepts a task checks that the key is active and the
-     * account not suspended; `suspended` is false here, because a suspension may have ended.
+     * Returns the caller from memory; undefined if the key was not used
+     * recently. Account, scopes and dialect of a key never change. The
+     * statement that accepts a task checks that the key is active and the
+     * account is not suspended; `suspended` is false here, because a suspension
+     * may have ended.
      */
     cachedCaller: (ctx: Context): Caller | undefined => {
       const caller = callers.get(hashedKey(ctx));
@@ -70,7 +76,10 @@ export function createAuthentication({
       recordCaller(ctx, caller);
       return { ...caller, suspended: false };
     },
-    /** The operator as the audit log names it. */
+    /**
+     * Authenticates an operator, and returns the actor that the audit log
+     * records.
+     */
     operator: async (ctx: Context): Promise<Actor> => {
       const operator = await find(ctx, (key) => findOperator(db, key));
       ctx.state.operatorId = operator.operatorId;
@@ -92,7 +101,10 @@ function bearerToken(header: string): string | undefined {
   return /^bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1];
 }
 
-/** Explains how to send the key to a client that sends it in another way. */
+/**
+ * Returns the key of the request. A client that sends it in another way gets an
+ * error that explains the expected header.
+ */
 function requireBearerToken(ctx: Context): string {
   const header = ctx.get('Authorization');
   const key = bearerToken(header);
@@ -105,7 +117,10 @@ function requireBearerToken(ctx: Context): string {
   throw new HttpError('unauthorized', { msg });
 }
 
-/** The caller's task; another account's task is refused like an unknown id. */
+/**
+ * Returns the caller's task. Another account's task is refused like an unknown
+ * id, so that a client cannot probe for ids.
+ */
 export async function ownTask(db: Database, taskId: string, accountId: string): Promise<Task> {
   const task = isUuid(taskId) ? await findTask(db, taskId) : undefined;
   if (task === undefined || task.accountId !== accountId) throw new HttpError('task_not_found');

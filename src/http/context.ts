@@ -5,10 +5,13 @@ import type { Envelope, ErrorCode } from './errors.ts';
 
 export type RequestState = {
   requestId: string;
-  /** The network for IPv6. */
+  /** The client's address, or its /64 network for IPv6. */
   clientAddress: string;
   errorCode?: ErrorCode;
-  /** The authenticated caller: one of these three. */
+  /**
+   * The authenticated caller: the account of a key, an operator, or a person. A
+   * person who acts for an account has two ids.
+   */
   accountId?: string;
   operatorId?: string;
   userId?: string;

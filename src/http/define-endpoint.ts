@@ -110,7 +110,10 @@ function methodOf(route: string): Operation['method'] {
   return route.startsWith('DELETE ') ? 'delete' : 'post';
 }
 
-/** The router sets them; the type of this context does not declare it. */
+/**
+ * The router sets the parameters; the type of this context does not declare
+ * them.
+ */
 function paramsOf(ctx: Context): Readonly<Record<string, string>> {
   const { params = {} } = ctx as { readonly params?: Readonly<Record<string, string>> };
   return params;
@@ -208,7 +211,7 @@ async function personWithTask(ctx: Context, { db }: HttpDeps, caller: Caller, ta
 }
 
 function identityOf(ctx: Context, caller: Caller, task?: Task): ClientIdentity {
-  // Lets tools that speak only our own dialect use any key.
+  // The header lets tools that speak only our own dialect use any key.
   const isNative = ctx.get('Videogen-Dialect') === 'native';
   return { caller, dialect: isNative ? 'native' : caller.dialect, task };
 }
@@ -222,7 +225,7 @@ function authorize(operation: Guards, { caller }: ClientIdentity): void {
   if (operation.needsRecentProof === true && caller.by.kind === 'person') requireRecentProof(caller.by);
 }
 
-/** A 422 lists every error. */
+/** Throws a 422 with every error, up to `maxFieldErrors`. */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

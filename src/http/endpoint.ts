@@ -33,7 +33,7 @@ type Described = {
   readonly headers?: z.ZodObject;
   /** Content types of a body that is a file, which the handler reads itself. */
   readonly fileTypes?: readonly string[];
-  /** Additional headers of a 200: name and meaning. */
+  /** Additional headers of a success: name and meaning. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
   /** The API that the endpoint belongs to, if it is not our own. */
   readonly shape?: Shape;
@@ -84,7 +84,10 @@ export type Call<A extends Access, Query, Body> = Identity<A> & {
   /** The decoded parameter of the path; empty without one. */
   readonly params: Readonly<Record<string, string>>;
   readonly input: Parsed<Body>;
-  /** Only for headers and the end of the connection; the handler returns the body. */
+  /**
+   * Use it only to set headers and to observe the end of the connection; the
+   * handler returns the body.
+   */
   readonly ctx: Context;
 };
 
@@ -128,7 +131,10 @@ export type Operation = Described & {
   readonly failures: readonly ErrorCode[];
 };
 
-/** Errors that any request can meet, before a route or through a bug of ours. */
+/**
+ * Errors that any request can get: before its route is matched, or because of a
+ * bug of ours.
+ */
 export const everyRequest: readonly ErrorCode[] = [
   'malformed_request',
   'request_timeout',
@@ -181,12 +187,15 @@ export function failuresOf(
   return [...new Set([...codes.flatMap(([isOn, failures]) => (isOn === true ? failures : [])), ...ofHandler])];
 }
 
-/** Clients have a rate limit. */
+/**
+ * True if clients call the endpoint with a key, or people with their role in an
+ * account.
+ */
 export function isForClients(scope: Access): boolean {
   return !['none', 'operator', 'session', 'member', 'owner'].includes(scope);
 }
 
-/** Endpoints for pages of the console only. */
+/** True for endpoints that only pages of the console call. */
 export function isOfConsole(path: string): boolean {
   return path.startsWith('/api/console/');
 }

@@ -12,7 +12,7 @@ import { capPeriods } from '../credits/spend-caps.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
 
 export const maxBodyBytes = 256 * 1024;
-/** A list may be filtered by a hundred ids. */
+/** The filter of a list by a hundred ids fits into this length. */
 export const maxUrlLength = 8192;
 export const maxHeaderBytes = 16 * 1024;
 
@@ -276,7 +276,7 @@ export function toHttpError(error: unknown): HttpError {
   return new HttpError('internal', { cause: error });
 }
 
-/** False for our own errors and outages. */
+/** True if the request was refused; false for our own errors and outages. */
 export function isRefusal(error: unknown): boolean {
   return toHttpError(error).envelope.code < 500;
 }

@@ -29,7 +29,7 @@ import { createTaskWaiters, type TaskWaiters } from '../tasks/long-poll.ts';
 
 export type ReceiveFile = (path: string) => Promise<void>;
 
-/** `why` continues a sentence that begins with the file. */
+/** `why` completes a sentence whose subject is the file. */
 export type UploadOutcome =
   | { readonly kind: 'stored'; readonly upload: Upload; readonly expiresAt: number }
   | { readonly kind: 'too_many' }
@@ -56,7 +56,9 @@ export type HttpPorts = {
   /** The catalogue in force: models, limits and providers. */
   readonly catalogue: () => Catalogue;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
-  /** Returns why a callback may not be sent to this URL. */
+  /**
+   * Returns why a callback may not be sent to this URL; undefined if it may.
+   */
   readonly refuseCallbackUrl: RefuseUrl;
   readonly startTask: (task: TaskToStart) => void;
   /** Stops the generation of a cancelled task, and starts its deliveries if it has no workflow. */
@@ -68,14 +70,19 @@ export type HttpPorts = {
   readonly redeliver: (delivery: DeliveryToStart) => void;
   /** Refunds a task that may exist although its request failed. */
   readonly refundUncertain: (task: { readonly taskId: string; readonly accountId: string }) => void;
-  /** Checks an uploaded file and stores it. With `reuses`, a file that the account already stored so is returned instead. */
+  /**
+   * Checks an uploaded file and stores it. With `reuses`, a file that the
+   * account has already stored with `reuses` is not stored again, and its
+   * earlier upload is returned.
+   */
   readonly storeUpload: (
     accountId: string,
     receive: ReceiveFile,
     options?: { readonly reuses?: boolean },
   ) => Promise<UploadOutcome>;
   /**
-   * Posts a callback, or an event, that is about nothing that exists; returns the receiver's status, undefined if it is unreachable.
+   * Posts a test callback, or a test event, about a task that does not exist.
+   * Returns the receiver's status; undefined if the receiver is unreachable.
    */
   readonly testCallback: (test: {
     readonly accountId: string;
@@ -99,7 +106,7 @@ export type HttpPorts = {
 export type HttpOptions = {
   /** Progress of a live task, 0 to 100; bounded in time, never rejects. */
   readonly progressOf: (task: Task) => Promise<number>;
-  /** Returns the origin of the catalogue in force. */
+  /** Returns which catalogue is in force, and since when. */
   readonly catalogueState: () => CatalogueState;
   /** False while the live workers cannot generate the model. */
   readonly isSold: (model: string) => boolean;
@@ -113,11 +120,14 @@ export type HttpOptions = {
   readonly taskWaiters: TaskWaiters;
   readonly keyTouches: ReturnType<typeof createKeyTouches>;
   readonly requestLog: RequestLog;
-  /** Lists of tasks can be searched by words of prompts. */
+  /** True if lists of tasks can be searched by words of prompts. */
   readonly searchesPrompts: boolean;
   /** The rate of creates of accounts without a rate of their own. No rate means no limit, here and below. */
   readonly createRate: Rate | undefined;
-  /** Until the content of a finished task is deleted; undefined if it stays. */
+  /**
+   * Time until the content of a finished task is deleted; undefined if it is
+   * never deleted.
+   */
   readonly promptRetentionMs: number | undefined;
   /** Limits all other requests of an account or person. */
   readonly reads: RateLimiter | undefined;
@@ -154,7 +164,10 @@ export type HttpOptions = {
 
 export type HttpDeps = HttpPorts & HttpOptions;
 
-/** A passkey takes two requests. The people of an office share one address. */
+/**
+ * Allows for passkeys, whose sign-in takes two requests, and for the people of
+ * an office, who share one address.
+ */
 const signInRate = { quota: 30, windowMs: 60_000 };
 const sharePageRate = { quota: 60, windowMs: 60_000 };
 const providerTestRate = { quota: 5, windowMs: 60_000 };

@@ -7,7 +7,7 @@ import { endpoints, sections } from './endpoints.ts';
 import { type Access, everyRequest, isForClients, type Operation, type Shape } from './endpoint.ts';
 import { errorCatalogue, type ErrorCode } from './errors.ts';
 
-/** Made from the schemas that the routes validate with. */
+/** Makes the document from the schemas that the routes validate with. */
 export function openApiDocument(offer: Offer, name = ownName) {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'apiKey', {
@@ -179,7 +179,7 @@ function refusal(status: number, group: readonly ErrorCode[], shape: Shape | und
   };
 }
 
-/** Only for errors whose `data` is empty. */
+/** Makes examples of the errors whose `data` is empty. */
 function examplesOf(group: readonly ErrorCode[]) {
   const plain = group.filter((failure) => Object.keys(errorCatalogue[failure].data.shape).length === 0);
   if (plain.length === 0) return undefined;

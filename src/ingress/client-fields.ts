@@ -6,8 +6,9 @@ type Rules = {
   /** The client's name of each of our fields. */
   readonly names: Readonly<Record<string, string>>;
   /**
-   * Fields of the API that ask for nothing with this value, such as `watermark: false`. Any other value is refused, and so is every value
-   * of a field without one.
+   * Fields of the API that we do not support, with the value that changes
+   * nothing, such as `watermark: false`. Any other value is refused; a field
+   * whose neutral value is undefined is always refused.
    */
   readonly neutral: Readonly<Record<string, unknown>>;
   /** Undefined if the request names no model of the catalogue. */

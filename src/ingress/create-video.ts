@@ -25,7 +25,10 @@ type CreateVideo = {
   /** The name of the shape. */
   readonly shape: string;
   readonly request: VideoRequest;
-  /** The client's name for a field of ours, such as `seconds` for `input.duration`. Names that are missing stay. */
+  /**
+   * The client's names for fields of ours, such as `seconds` for
+   * `input.duration`. A field that is not listed has our name.
+   */
   readonly names: Readonly<Record<string, string>>;
 };
 
@@ -61,7 +64,10 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
   return recordOf(deps, await createTaskFor({ caller, ctx, input, translate, dialect: shape }, deps));
 }
 
-/** A new task is charged, so its request succeeds, also if it cannot be read now. A replay charges nothing, and may fail. */
+/**
+ * A new task is charged, so its request succeeds even if the task cannot be
+ * read afterwards. A replay charges nothing, so it may fail.
+ */
 async function recordOf(deps: HttpDeps, created: CreatedTask): Promise<TaskRecord> {
   try {
     const task = await findTask(deps.db, created.taskId);
@@ -95,7 +101,10 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }
 
-/** Names models as clients of other APIs do, also to a request without a model. */
+/**
+ * Replaces our names of models by the aliases that clients of other APIs use,
+ * and lists the models if the request names none.
+ */
 function namesModels(message: string, models: ModelCatalogue): string {
   const text = message === 'is required' ? `is required: one of ${[...models.keys()].join(', ')}` : message;
   return text.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name));

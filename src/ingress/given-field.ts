@@ -76,7 +76,10 @@ export function namesOf(fields: readonly GivenField[]): Readonly<Record<string, 
   return Object.fromEntries(names);
 }
 
-/** The values by our names. Numbers and switches that a form has as text are converted. */
+/**
+ * Returns the values by our names. Numbers and booleans that a form has as text
+ * are converted.
+ */
 export function valuesOf(fields: readonly GivenField[]): Fields {
   return Object.fromEntries(fields.map((field) => [field.ours, valueOf(field)]));
 }

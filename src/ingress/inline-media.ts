@@ -36,7 +36,10 @@ export async function hostMedia(
   return hosted;
 }
 
-/** The same file is stored once, so that a repeated request is the same request. */
+/**
+ * Stores the same file once, so that a repeated request has the same URLs and
+ * matches its idempotency key.
+ */
 export async function hostInlineMedia(
   deps: InlineDeps,
   accountId: string,

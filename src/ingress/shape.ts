@@ -13,7 +13,7 @@ export type IngressShape = Shape & {
   /** Operations of the API that get a 501, as `METHOD /path`. They are not in the reference. */
   readonly notOffered?: RegExp;
   readonly endpoints: readonly Endpoint[];
-  /** The body of the callback at the end of a task that was created through it. */
+  /** The body of the callback of a task that was created through this API. */
   readonly callbackBody: (record: TaskRecord, models: ModelCatalogue) => string;
   /** Headers of that callback, added to our own. */
   readonly callbackHeaders?: (callback: SignedBody) => Readonly<Record<string, string>>;

@@ -28,7 +28,10 @@ export type MailQueue = {
 };
 
 const maxWaiting = 1_000;
-/** These limits are hourly. They keep customers from flooding a mailbox, or advertising in the name of the installation. */
+/**
+ * Both limits are hourly. They prevent customers from flooding a mailbox, or
+ * advertising in the name of the installation.
+ */
 const maxOfRecipient = 5;
 const maxOfAccount = 30;
 
@@ -66,13 +69,16 @@ export type DueMail = {
   readonly kind: MailKind;
   readonly recipient: string;
   readonly sealedPath: string;
-  /** Attempts so far, with this one. */
+  /** The number of attempts, including this one. */
   readonly attempts: number;
   readonly linkId: string;
   readonly expiresAt: number;
 };
 
-/** Until the next attempt. Servers that defer mail of unknown senders accept it after some minutes. */
+/**
+ * The pauses between attempts. Servers that defer mail of unknown senders
+ * accept it after some minutes.
+ */
 const pausesSeconds = [60, 300, 900, 3600, 4 * 3600];
 export const maxAttempts = pausesSeconds.length + 1;
 

@@ -111,7 +111,10 @@ function openModerator({ settings, catalogue, events, log }: Core, store: Result
   return createModerator({ ...hooks, catalogue: catalogue.current, linkTo, events, log });
 }
 
-/** The callbacks' secrets and their test. Workers send all other callbacks. */
+/**
+ * Opens the secrets of callbacks and the sender of test callbacks. Workers send
+ * all other callbacks.
+ */
 function openCallbackSettings({ settings, db, box, log, catalogue }: Core) {
   const tests = createTestCallbacks({ settings, db, box, log, models: () => catalogue.current().models });
   const callbackSecrets: HttpDeps['callbackSecrets'] = {

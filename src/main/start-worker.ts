@@ -137,7 +137,8 @@ function createPollers(settings: Settings, { deps, log, onFatal, client, signal 
     close: async () => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.allSettled(runs);
-      // Fails while a worker that is being created uses it; the process exits anyway.
+      // Closing fails while a worker that is being created uses the connection;
+      // the process exits anyway.
       await opened?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
     },
   };

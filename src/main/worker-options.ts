@@ -54,7 +54,10 @@ const optionsOf: Record<QueueName, (settings: Settings, deps: ActivityDeps) => Q
   }),
 };
 
-/** With a version, each workflow stays on workers of the version that started it (docs/operations/upgrade.md). */
+/**
+ * If a version is set, each workflow stays on workers of the version that
+ * started it (docs/operations/upgrade.md).
+ */
 function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (workerVersion === undefined) return {};
   return {
@@ -79,7 +82,10 @@ export const mainQueue = {
   maxCachedWorkflows: 150,
 } satisfies Partial<WorkerOptions>;
 
-/** Replaces the bundle while traces are exported. Either continues workflows of the other. */
+/**
+ * Replaces the workflow bundle while traces are exported. Workers with either
+ * bundle can continue the workflows of the other.
+ */
 const tracedBundle = {
   workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle-traced')) },
 } satisfies Partial<WorkerOptions>;

@@ -10,11 +10,13 @@ import { readJson } from '../http/server/read-json.ts';
 export function mcpRoutes(router: AppRouter, deps: HttpDeps, authentication: Authentication): void {
   router.post('/mcp', async (ctx) => {
     refuseForeignPage(ctx, deps.console.publicUrl);
-    // Before the body is read. The guards of its message authenticate again, because a cached key may have been revoked.
+    // Authenticate before the body is read. The guards of its message
+    // authenticate again, because a cached key may have been revoked.
     const { accountId } = authentication.cachedCaller(ctx) ?? (await authentication.client(ctx, null)).caller;
     await withInlineFiles(ctx, accountId, async () => {
       const body = await readJson(ctx, maxInlineBytes);
-      // It takes a third of a second to load, which a start must not wait for.
+      // Importing this module takes a third of a second, which the start of the
+      // process must not wait for.
       const { answerMcp } = await import('./mcp-server.ts');
       const { status, contentType, text } = await answerMcp({ ctx, deps, authentication, body });
       ctx.body = text;

@@ -18,8 +18,10 @@ const instructions =
 type McpAnswer = { readonly status: number; readonly contentType: string | null; readonly text: string };
 
 /**
- * Responds to one message of either era of the protocol. No state remains between messages. The response is whole, also of the era whose
- * responses are streams of one event: until it is complete, an error can replace it.
+ * Responds to one message of an older or newer version of the protocol. No
+ * state remains between messages. The response is returned as a whole, also in
+ * the versions that stream it as one event, so that an error can replace it
+ * until it is complete.
  */
 export async function answerMcp({ body, ...arrival }: Arrival & { readonly body: Arguments }): Promise<McpAnswer> {
   const { ctx, deps } = arrival;

@@ -48,7 +48,8 @@ function toolOf<Data extends object>(
   const { summary: title, query, body, data: output, takesTaskRequest } = endpoint;
   const input = takesTaskRequest === true ? undefined : (query ?? body);
   const run: Tool['run'] = async (given, caller, deps) => {
-    // A query has only text.
+    // The schemas of queries read text, so numbers among the arguments are
+    // converted.
     const texts = Object.entries(given).map(([key, value]) => [key, typeof value === 'number' ? `${value}` : value]);
     const data = await endpoint.run({ ...caller, query: Object.fromEntries(texts), body: given }, deps);
     return { data, text: textOf(data) };
@@ -109,7 +110,7 @@ const generateVideo: Tool = {
     const text = data.isRepeat
       ? 'No credits were used: an identical call started this.'
       : `Uses ${creditsCharged} credits.`;
-    // The task is accepted, so the call succeeds, also if the wait fails.
+    // The task is accepted, so the call succeeds even if the wait fails.
     const canRead = identity.caller.scopes.includes('tasks:read');
     const video = canRead ? await readVideo(taskId, seconds, caller, deps).catch(() => undefined) : undefined;
     if (video === undefined) return { data, text: `${text} Task ${taskId}.` };

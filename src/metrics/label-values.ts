@@ -1,7 +1,10 @@
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { EndedJob } from '../providers/job-ends.ts';
 
-/** Stands for names that have left the catalogue, which bounds the number of series; no name of it has parentheses. */
+/**
+ * Stands for all names that have left the catalogue, which bounds the number of
+ * series. No name in the catalogue has parentheses.
+ */
 export const removed = '(removed)';
 
 /** Labels for the names in events. */

@@ -29,7 +29,7 @@ export type Metrics = {
   readonly databases: Map<PartName, () => DatabaseUsage>;
 };
 
-/** One registry for each process; its entry point makes it. */
+/** Creates the registry of a process; its entry point calls this once. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const recorders = eventMetrics.map((metric) => createRecorder(registry, metric));

@@ -26,7 +26,10 @@ export function buildVersion(): string {
   return readBuild().version;
 }
 
-/** The paths start at dist/src/metrics, where this file is compiled to; the build leaves a hash of its sources in dist. */
+/**
+ * Reads the version and a hash of the sources, which the build leaves in dist.
+ * The paths start at dist/src/metrics, the folder of the compiled file.
+ */
 function readBuild(): { readonly version: string; readonly revision: string } {
   const { version = 'unknown' } = readJson('../../../package.json');
   const { state = 'unknown' } = readJson('../../build.json');

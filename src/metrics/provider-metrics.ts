@@ -7,7 +7,10 @@ export type ProviderMetricEvent = ProviderEvent | { readonly kind: 'job_ended'; 
 
 const on = onEventsOf<ProviderMetricEvent>();
 
-/** From a clip of a few seconds on a fast machine to the longest usual deadlines. */
+/**
+ * Bucket bounds in seconds: from a short clip on a fast machine to the longest
+ * usual deadlines.
+ */
 const jobBuckets = [5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
 
 /** Requests to upstreams, and their jobs. */
@@ -70,10 +73,10 @@ export const providerMetrics: readonly EventMetric[] = [
   {
     type: 'counter',
     name: 'videogen_provider_polls_total',
-    help: 'Polls of jobs; hung: without a response when the next poll began',
+    help: 'Polls of jobs; unclear: without the state of any job',
     labels: ['provider', 'outcome'],
     process: 'worker',
-    actWhen: '`unclear` or `hung` grows',
+    actWhen: '`unclear` grows',
     on: on('provider_poll', ({ provider, outcome }, names) => [{ provider: names.provider(provider), outcome }, 1]),
   },
   {

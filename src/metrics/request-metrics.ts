@@ -7,7 +7,10 @@ const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as 
 export type RequestMetricEvent =
   | {
       readonly kind: 'request_finished';
-      /** A route pattern. It and the method are from fixed lists, which bounds the number of series. */
+      /**
+       * A route pattern. Routes and methods are from fixed lists, which bounds
+       * the number of series.
+       */
       readonly route: string;
       readonly method: string;
       /** `aborted` if the client disconnected before the response began. */
@@ -15,7 +18,7 @@ export type RequestMetricEvent =
       /** Undefined for a long poll. */
       readonly durationSeconds: number | undefined;
     }
-  /** The log of requests had no room for them. */
+  /** The log of requests had no room for these requests. */
   | { readonly kind: 'logged_requests_dropped'; readonly requests: number }
   | {
       readonly kind: 'content_checked';
@@ -29,7 +32,7 @@ export type RequestMetricEvent =
 
 const on = onEventsOf<RequestMetricEvent>();
 
-/** Up to the time limit of an attempt. */
+/** Bucket bounds in seconds, up to the time limit of an attempt. */
 const callbackBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 /** Requests of clients and their log, and exchanges with receivers of callbacks, the moderation hook and the payment provider. */

@@ -27,7 +27,10 @@ type Queues = {
 };
 
 export type Gauge = DescribedMetric & {
-  /** The sources it needs. The samples stay unchanged while one of them is unavailable. */
+  /**
+   * The sources that the samples need. There are no samples until each source
+   * was read once; a source that becomes unavailable keeps its last value.
+   */
   readonly from: readonly (keyof Snapshot)[];
   readonly samples: (snapshot: Partial<Snapshot>) => readonly Sample[];
 };
@@ -193,7 +196,10 @@ export const scrapeMetrics: readonly Gauge[] = [
 
 type TaskGroup = ReturnType<typeof ofTasks>[number];
 
-/** Tasks that are being generated do not wait in a queue. */
+/**
+ * Makes a gauge of what waits in each queue. Tasks that are being generated do
+ * not wait.
+ */
 function ofQueues(
   name: string,
   help: string,

@@ -31,7 +31,10 @@ export type TaskMetricEvent =
 
 const on = onEventsOf<TaskMetricEvent>();
 
-/** From a statement on an idle database to the longest usual deadlines. */
+/**
+ * Bucket bounds in seconds: from a statement on an idle database to the longest
+ * usual deadlines.
+ */
 const stageBuckets = [...requestBuckets, 60, 120, 300, 600, 1800, 3600, 7200];
 
 /** Tasks and their credits, and what `reconcile` settles. */

@@ -7,7 +7,10 @@ export type Model = {
   readonly title: string;
   /** Plain text for customers: the strengths of the model. */
   readonly description?: string | undefined;
-  /** Further names that clients of the dialect `kie` may use; their records show the first one. */
+  /**
+   * Further names that clients of the dialect `kie` and of other APIs may use;
+   * their records show the first one.
+   */
   readonly aliases?: readonly string[];
   readonly input: ModelInput;
   /** In the order in which they are decided; the last one applies to every input. */
@@ -68,13 +71,16 @@ export function modelCatalogue(models: readonly Model[]): ModelCatalogue {
   return new Map(models.map((model) => [model.model, model]));
 }
 
-/** Resolves an alias of the dialect; any other name is returned unchanged. */
+/** Resolves an alias; any other name is returned unchanged. */
 export function modelOfAlias(models: ModelCatalogue, name: string): string {
   if (models.has(name)) return name;
   return [...models.values()].find(({ aliases = [] }) => aliases.includes(name))?.model ?? name;
 }
 
-/** Returns the model's name in the dialect: its first alias, else its own name. */
+/**
+ * Returns the model's name for clients of the dialect `kie` and of other APIs:
+ * its first alias, else its own name.
+ */
 export function aliasOf(models: ModelCatalogue, model: string): string {
   return models.get(model)?.aliases?.[0] ?? model;
 }

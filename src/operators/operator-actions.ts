@@ -27,7 +27,10 @@ export function recordAction<Answer>(
   });
 }
 
-/** Call it in the transaction of the change, where `recordAction` cannot: its actor may be made by the change. */
+/**
+ * Records an action in a transaction of the caller. `recordAction` cannot serve
+ * changes that create their own actor.
+ */
 export const insertAction = none<[actor: Actor, done: Done]>({
   name: 'record-operator-action',
   text: `

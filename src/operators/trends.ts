@@ -4,8 +4,9 @@ import { dayMs, hourMs } from '../platform/duration.ts';
 import { type FailCode, failCodes, failOutcome, rejectedCodes } from '../tasks/fail-code.ts';
 import { maxTasksRead } from './installation.ts';
 
-// Figures of the whole installation over time. Both statements read the tasks of the range by an index on their time, at most
-// `maxTasksRead` of them, and their jobs by key.
+// Figures of the whole installation over time. Each statement reads the tasks
+// of the range by an index on their time, at most `maxTasksRead` of them, and
+// their jobs by key.
 
 export const trendRanges = ['day', 'week', 'month'] as const;
 export type TrendRange = (typeof trendRanges)[number];

@@ -2,7 +2,9 @@ import { many } from '../platform/database/statement.ts';
 import { isUnfinished } from '../tasks/task-states.ts';
 import { maxTasksRead } from './installation.ts';
 
-// Unfinished tasks that wait, and why. A task without a slot has rows in `slot_waits`; `retry_at` is when another failed attempt is repeated.
+// Unfinished tasks that wait, and why. A task without a slot has rows in
+// `slot_waits`; after any other failed attempt, `retry_at` is the time of the
+// next one.
 
 export const waitReasons = [
   /** Accepted, and not started yet. */
@@ -23,7 +25,7 @@ export type WaitReason = (typeof waitReasons)[number];
 
 /** A task is expected to have started, and a worker to have noticed the end of a wait, after these times. */
 const [startGrace, workerGrace] = [`interval '10 seconds'`, `interval '1 minute'`];
-/** An attempt that was not seen for this long is not alive. */
+/** An attempt without a heartbeat for this long is not alive. */
 const attemptGrace = `interval '2 minutes'`;
 
 // A task that waits at several providers counts at the one of its next request.

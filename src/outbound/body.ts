@@ -30,17 +30,20 @@ export async function* chunksOf(response: IncomingMessage, maxBytes: number): As
 /** Reads a body in chunks, and returns the part that belongs in memory. */
 export type ReadBody = (chunks: AsyncIterable<Buffer>) => Promise<Buffer>;
 
-/** The whole body, in memory unless `read` puts it elsewhere. */
+/** Reads the whole body: into memory, unless `read` stores it elsewhere. */
 export async function readWhole(response: IncomingMessage, maxBytes: number, read: ReadBody = buffer): Promise<Answer> {
   return { ...headOf(response), body: await read(chunksOf(response, maxBytes)) };
 }
 
-/** Does the same for a success; the body of a failure stays unread, and is empty. */
+/**
+ * Reads the whole body of a 2xx. That of any other status is not read, and
+ * returned empty.
+ */
 export async function readSuccess(response: IncomingMessage, maxBytes: number): Promise<Answer> {
   return isSuccess(response) ? await readWhole(response, maxBytes) : { ...headOf(response), body: Buffer.alloc(0) };
 }
 
-/** The body of a success, in a new file. */
+/** Writes the body of a 2xx to a new file. */
 export async function save(response: IncomingMessage, path: string, maxBytes: number): Promise<Head> {
   if (isSuccess(response)) await writeFile(path, chunksOf(response, maxBytes), { flag: 'wx' });
   return headOf(response);

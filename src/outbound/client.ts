@@ -112,7 +112,7 @@ export function createGuardedClient(options: GuardedClientOptions) {
     ): Promise<PostAnswer> =>
       run({ timeoutMs, signal: caller }, (signal) =>
         send({ method: 'POST', url, ...request }, signal, async (response) => {
-          // The socket forgets its address when the server closes it.
+          // Read the address first: a closed socket no longer has one.
           const { remoteAddress = '' } = response.socket;
           const answer = await readStart(response, maxResponseBytes);
           return { ...answer, isPublic: isReachableByAll(remoteAddress, targetOf(new URL(url))) };

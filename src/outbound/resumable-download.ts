@@ -5,7 +5,7 @@ import { chunksOf } from './body.ts';
 import { withDeadline } from './limits.ts';
 import { OutboundError } from './outbound-error.ts';
 
-/** A larger one is no result, however it comes. */
+/** A larger file is no valid result. */
 export const maxVideoBytes = 2 ** 30;
 
 export type ResumableLimits = {
@@ -30,7 +30,7 @@ export type ResumableDownload = {
   readonly limits?: Partial<ResumableLimits> | undefined;
 };
 
-/** The address is not good for the file, or no longer; a fresh one may be. */
+/** The address does not lead to the file, or no longer; a fresh address may. */
 export class ExpiredUrl extends Error {
   override readonly name = 'ExpiredUrl';
   readonly status: number;
@@ -98,12 +98,18 @@ function rangeOf({ bytes, validator }: Part): Readonly<Record<string, string>> {
   return bytes === 0 || validator === undefined ? {} : { range: `bytes=${bytes}-`, 'if-range': validator };
 }
 
-/** Stores answer an expired link with 400, 401, 403, 404 or 410; only these statuses say that the same link may work later. */
+/**
+ * Stores answer an expired link with 400, 401, 403, 404 or 410. Only after 408,
+ * 416, 425 and 429 may the same link work later.
+ */
 function isExpired(status: number): boolean {
   return status >= 400 && status < 500 && ![408, 416, 425, 429].includes(status);
 }
 
-/** Keeps `part` if the answer is its rest, resets it if the answer is the whole file, and throws for any other answer. */
+/**
+ * Leaves `part` as it is if the answer is the rest of the file, resets it if
+ * the answer is the whole file, and throws for any other answer.
+ */
 function begin({ statusCode = 0, headers }: IncomingMessage, part: Part): void {
   if (isExpired(statusCode)) throw new ExpiredUrl(statusCode);
   const validator = validatorOf(headers);

@@ -7,7 +7,7 @@ import { createSlots } from './limits.ts';
 import { OutboundError } from './outbound-error.ts';
 
 export type CallbackPost = {
-  /** That of the task, for its callback. */
+  /** The id of the task for its callback; each event has an id of its own. */
   readonly deliveryId: string;
   readonly accountId: string;
   readonly url: string;

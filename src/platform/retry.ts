@@ -33,7 +33,11 @@ export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, att
   }
 }
 
-/** A bug, or an error of PostgreSQL outside the classes 08 (connection), 53 (resources) and 57 (operator). */
+/**
+ * True for a bug, and for an error of PostgreSQL outside the classes 08
+ * (connection), 53 (resources) and 57 (operator). Codes that begin with E are
+ * those of the system, such as EPIPE.
+ */
 function isFinal(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError) return true;
   const code = errorCode(error) ?? '';

@@ -68,7 +68,9 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   },
   cog: { options: parametersOf, open: createCogProvider },
   http: {
-    // A job is followed by the file that it was created with. The rules of the file matter only before.
+    // A job is followed with the file that it was created with, so the file is
+    // frozen with the job. Its `rules` apply only before a create, so they are
+    // left out.
     options: (entry, settings, files) => {
       const { rules: _rules, ...file } = jsonOf(files.get(settings.file));
       return { ...parametersOf(entry), file };

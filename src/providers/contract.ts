@@ -59,8 +59,10 @@ export type JobRequest = {
 export type ResultUpload = { readonly url: string; readonly expireTime: number };
 
 /**
- * The reason of an upstream for rejecting a request or failing a job. `content` and `image`, which stands for all media, end the task; `input` (it cannot make
- * this video) and `upstream` (any other) let another provider try. `detail` is for operators, at most 8,192 characters.
+ * The reason of an upstream for rejecting a request or failing a job. `content`
+ * and `image`, which stands for all media, end the task; `input` (the upstream
+ * cannot make this video) and `upstream` (any other reason) let another
+ * provider try. `detail` is for operators, at most 8,192 characters.
  */
 export type UpstreamError = {
   readonly kind: 'content' | 'image' | 'input' | 'upstream';
@@ -130,7 +132,7 @@ export type JobStatus =
   | { readonly state: 'failed'; readonly error: UpstreamError; readonly cost?: Cost }
   /** The upstream reports that the job is unknown there. The engine decides what that means. */
   | { readonly state: 'missing' }
-  /** No verdict: the job goes on. */
+  /** No verdict: the engine continues to follow the job. */
   | { readonly state: 'unclear'; readonly detail: string; readonly retryAfterMs?: number };
 
 /** `ended`: it had ended before, or is unknown there. `runs_on`: the upstream did not stop it, so its slot is still taken. */
@@ -155,7 +157,10 @@ type Capabilities = {
  */
 export type GeneratedVideo = { readonly path: string; readonly posterPath?: string };
 
-/** An upstream that has its jobs in memory only has restarted after a job succeeded and before its video was fetched. */
+/**
+ * A job succeeded, but its upstream, which has its jobs in memory only,
+ * restarted before the video was fetched.
+ */
 export class VideoLost extends Error {
   override readonly name = 'VideoLost';
 }

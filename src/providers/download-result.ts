@@ -6,7 +6,10 @@ import { detailOf } from './answers.ts';
 import { type GeneratedVideo, type UpstreamClient, VideoLost, type Warn, type Workspace } from './contract.ts';
 
 const [firstPauseMs, maxPauseMs] = [1_000, 60_000];
-/** A gateway may answer with an empty file or a text instead. After so many of them the upstream itself is the cause. */
+/**
+ * A gateway may answer with an empty file or a text instead of the video. After
+ * this many of them, the upstream itself is assumed to be the cause.
+ */
 const maxOtherFiles = 5;
 
 /**

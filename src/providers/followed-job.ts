@@ -61,7 +61,9 @@ function countMissing(one: FollowedJob, limit: (typeof lostAfter)[keyof typeof l
   return limit.pauseMs;
 }
 
-/** Returns 1, 2, 4 … 60 seconds after so many failures in a row. */
+/**
+ * Returns the pause after this many failures in a row: 1, 2, 4 … 60 seconds.
+ */
 export function backoffMs(failures: number): number {
   return Math.min(60_000, 1000 * 2 ** Math.min(failures - 1, 6));
 }

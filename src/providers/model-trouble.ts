@@ -99,10 +99,13 @@ function troubleOf(
   };
 }
 
-/** Fewer jobs are chance. */
+/** The failures of fewer jobs may be chance. */
 const minJobs = 5;
 
-/** With a second provider that works, the failures of the first are at most half of the jobs, and no failures of tasks. */
+/**
+ * True if more than half of the last jobs failed. With a second provider that
+ * works, the failures of the first are at most half, and the tasks succeed.
+ */
 function failsMuch(pools: readonly PoolHealth[]): boolean {
   const sum = (of: 'ended' | 'failed') => pools.reduce((total, pool) => total + pool[of], 0);
   return sum('ended') >= minJobs && sum('failed') > sum('ended') / 2;

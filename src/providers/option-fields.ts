@@ -2,7 +2,7 @@ import type { OptionValue } from '../tasks/input-options.ts';
 
 // A model's own options as fields of a request to an upstream. The task decides some fields of each API, which no option may set.
 
-/** `cameraFixed` as `camera_fixed`. */
+/** Returns `camera_fixed` for `cameraFixed`. */
 export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

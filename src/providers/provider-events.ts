@@ -20,7 +20,10 @@ export type CallOutcome = 'accepted' | NotAccepted['reason'] | 'refused' | 'unkn
 
 type DownloadEvent = Extract<ProviderEvent, { readonly kind: 'provider_download' }>;
 
-/** A job that lives in its call was accepted when it has come to an end. */
+/**
+ * Returns the outcome of a create. A job that runs within its request was
+ * accepted if it has ended.
+ */
 export function callOutcomeOf(outcome: SubmitOutcome | HeldEnd): CallOutcome {
   return outcome.kind === 'not_accepted' ? outcome.reason : callOutcomes[outcome.kind];
 }

@@ -155,7 +155,10 @@ export function openProvider(
 
 const unpollable: Poller = { follow: () => Promise.reject(new Error('jobs of this provider cannot be polled')) };
 
-/** Written by us; further fields may matter to the adapter. */
+/**
+ * Checks the fields that this file reads. We wrote the terms, and further
+ * fields may matter to the adapter.
+ */
 const termsSchema: z.ZodType<JobTerms> = z.custom<JobTerms>((value) => frozenSchema.safeParse(value).success);
 const frozenSchema = z.looseObject({
   kind: z.string(),

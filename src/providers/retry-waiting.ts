@@ -24,7 +24,10 @@ const findTaskToRetry = maybeOne<{ readonly accountId: string; readonly isUnfini
 
 type TaskRetry = { readonly taskId: string; readonly reason: string };
 
-/** Undefined for an unknown task. A task that has ended is left alone. */
+/**
+ * Ends the wait of a task. Returns undefined for an unknown task; a task that
+ * has ended is left alone.
+ */
 export function retryTaskAs(
   db: Database,
   actor: Actor,

@@ -116,7 +116,8 @@ export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): Work
       const { provider, pool, problems, warnings, unchecked } = found;
       if (problems.length > 0) await holdPool(db, pool, provider, holdMs);
       else if (unchecked === undefined) {
-        // A server that answers is reachable; one whose workflow fits at last needs its operator no more.
+        // A server that answers is reachable, and one whose workflow fits at
+        // last needs no operator any more.
         const reasons = fitting.has(key) ? (['unreachable'] as const) : (['unreachable', 'operator'] as const);
         await endCooldown(db, pool, reasons);
         fitting.add(key);

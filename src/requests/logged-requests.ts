@@ -8,7 +8,7 @@ export type FinishedRequest = {
   /** The `X-Request-Id` of the response. */
   readonly requestId: string;
   readonly accountId: string;
-  /** One of both, for the API key or the person that called. */
+  /** The API key or the person that called; the other one is undefined. */
   readonly keyId: string | undefined;
   readonly userId: string | undefined;
   /** When the response ended, in Unix milliseconds. */

@@ -16,8 +16,9 @@ const migrationFolder = path.join(import.meta.dirname, 'migrations');
 const files = new FileMigrationProvider({ fs, path, migrationFolder });
 
 /**
- * While a migration waits for a lock, every later statement on that table waits behind it. So it waits briefly, and all migrations are
- * repeated after a pause, in which requests are answered.
+ * While a migration waits for a lock, every later statement on that table waits
+ * behind it. So it waits briefly, and all migrations are repeated after a
+ * pause, in which those statements run.
  */
 const lockTimeout = '5s';
 const pauseMs = 5_000;
@@ -31,8 +32,8 @@ const provider: MigrationProvider = {
 };
 
 /**
- * Runs the missing migrations in one transaction, in the order of their names, which it returns. Concurrent processes wait for one
- * another.
+ * Runs the missing migrations in one transaction, in the order of their names,
+ * and returns those names. Concurrent processes wait for one another.
  */
 export async function migrateToLatest(databaseUrl: string): Promise<readonly string[]> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });

@@ -1,10 +1,16 @@
-/** Time and chance, so that a test need not wait for either. */
+/**
+ * The time and the random numbers of a client. Tests replace them, so that they
+ * need not wait.
+ */
 export type Clock = {
   /** Unix milliseconds. */
   now(): number;
-  /** Ends after so long, or throws the signal's reason as soon as it is aborted. */
+  /**
+   * Resolves after `ms`, or throws the signal's reason as soon as the signal is
+   * aborted.
+   */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** From 0 up to 1. */
+  /** Returns a number from 0 to below 1. */
   random(): number;
 };
 
@@ -20,14 +26,17 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const timer = setTimeout(wake, ms);
     const giveUp = () => {
       clearTimeout(timer);
-      // A signal's reason may be anything its owner chose, and is passed on as it is.
+      // The reason of a signal may be any value, and is passed on unchanged.
       reject(signal?.reason as Error);
     };
     signal?.addEventListener('abort', giveUp, { once: true });
   });
 }
 
-/** Twice as long at each turn (counted from 1) up to `maxMs`, less up to half by chance, so that a crowd comes apart. */
+/**
+ * Doubles the pause at each turn (counted from 1) up to `maxMs`, and subtracts
+ * up to half at random, so that many clients do not retry at the same time.
+ */
 export function backoffMs(turn: number, firstMs: number, maxMs: number, { random }: Pick<Clock, 'random'>): number {
   return Math.min(maxMs, firstMs * 2 ** Math.min(turn - 1, 30)) * (1 - random() / 2);
 }

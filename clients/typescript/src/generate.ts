@@ -20,8 +20,9 @@ export type GeneratedVideo = {
 };
 
 /**
- * Creates a task and waits for its video. Throws `no_video` with the task's record if the task fails. Every error has the
- * idempotency key, because the task may run on: a repetition with that key continues to wait for it.
+ * Creates a task and waits for its video. Throws `no_video` with the task's
+ * record if the task fails. Every error has the idempotency key, because the
+ * task may still run: a call with that key continues to wait for it.
  */
 export async function generate(
   transport: Transport,

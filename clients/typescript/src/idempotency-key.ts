@@ -1,4 +1,7 @@
-/** A fresh `Idempotency-Key`: 128 random bits. Not randomUUID, which browsers keep from pages without https. */
+/**
+ * Returns a new `Idempotency-Key` of 128 random bits. `randomUUID` is not used,
+ * because browsers offer it only to pages with https.
+ */
 export function newIdempotencyKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -7,7 +7,10 @@ export type UploadOptions = CallOptions & {
   readonly contentType?: MediaType | undefined;
 };
 
-/** An attempt may take longer than another request by the time that the file takes on a line of one megabit a second. */
+/**
+ * The time limit of an attempt grows with the file, as for a line of one
+ * megabit per second.
+ */
 const slowestBytesPerMs = 125;
 
 /**

@@ -60,7 +60,10 @@ function signaturesOf(value: string): readonly Uint8Array<ArrayBuffer>[] {
     .flatMap((one) => bytesOf(one.slice('v1,'.length)) ?? []);
 }
 
-/** Named by its origin, because some runtimes' types lack the name CryptoKey. */
+/**
+ * Derived from `importKey`, because the types of some runtimes lack the name
+ * CryptoKey.
+ */
 type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 async function keyOf(secret: string): Promise<HmacKey> {

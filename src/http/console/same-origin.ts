@@ -18,7 +18,7 @@ export function requireOwnPage(ctx: Context, publicUrl: string): void {
  */
 export function refuseForeignLink(ctx: Context, publicUrl: string): void {
   requireOwnHost(ctx, publicUrl);
-  // `none` is a bookmark, or an address that a person typed.
+  // Browsers send `none` for a bookmark or a typed address.
   if (!['', 'none', 'same-origin'].includes(ctx.get('Sec-Fetch-Site'))) throw new HttpError('cross_site_request');
 }
 
@@ -44,7 +44,8 @@ export function refuseForeignPage(ctx: Context, publicUrl: string): void {
 function isOwnPage(ctx: Context, publicUrl: string): boolean {
   const site = ctx.get('Sec-Fetch-Site');
   if (site !== '') return site === 'same-origin';
-  // Browsers omit it over plain http to another machine; old ones always do.
+  // Browsers omit `Sec-Fetch-Site` over plain http to another machine, and old
+  // browsers always do.
   const origin = ctx.get('Origin');
   return origin === '' ? ctx.method === 'GET' : origin === new URL(publicUrl).origin;
 }

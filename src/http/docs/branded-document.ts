@@ -6,16 +6,21 @@ export const documentsForCustomers: readonly string[] = ['quickstart', 'api', 'c
   (name) => `docs/${name}.md`,
 );
 
-/** Our packages and command line, which customers of such a service do not have, and chains of our own services. */
+/**
+ * Our packages and our command line, which customers of such a service do not
+ * have, and services that are chained to each other.
+ */
 const ownPrograms =
   /videogen-(?:client|gateway)|videogen_gateway|`videogen [a-z]|"command": "videogen"|another Videogen|Videogen (?:behind|\(`)|A Videogen/i;
 
 const marked = new Marked();
 
 /**
- * A document for customers under another name. Paragraphs, samples, list items and table rows about our own programs are left out. What
- * the protocol contains stays, such as `Videogen-Dialect`. The first model of the
- * catalogue replaces one that is not in it.
+ * Rewrites a document for the customers of a service under another name.
+ * Paragraphs, samples, list items and table rows about our own programs are
+ * left out. Names that are part of the protocol stay, such as
+ * `Videogen-Dialect`. The first model of the catalogue replaces each one that
+ * is not in the catalogue.
  */
 export function brandedMarkdown(markdown: string, name: string, models: readonly string[]): string {
   const token = brandToken(name).toLowerCase();

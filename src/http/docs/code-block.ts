@@ -3,7 +3,7 @@ import { type Html, html } from './html.ts';
 /** `language` is the name after the fence of a code block in Markdown. */
 export type Sample = { readonly language: string; readonly text: string };
 
-/** The tabs of samples, in their order. */
+/** The titles of the tabs, by the language of their sample. */
 const titles: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', python: 'Python' };
 
 export function hasTab(language: string): boolean {

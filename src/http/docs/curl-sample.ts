@@ -2,7 +2,10 @@ import type { Credential, ExampleBody, ExampleRequest } from './request.ts';
 
 const longestLine = 72;
 
-/** Bash: a variable of the environment holds the credential. */
+/**
+ * Writes the request for Bash, where an environment variable holds the
+ * credential.
+ */
 export function curlSample({ method, baseUrl, path, headers, credential, body, answer }: ExampleRequest): string {
   // Without `-X`, curl chooses GET, or POST for a request with a body.
   const implied = body === undefined ? 'GET' : 'POST';

@@ -64,7 +64,7 @@ export function docsRoutes(
     ),
   );
   if (isWhiteLabel(brand)) return;
-  // A picture in our README.
+  // Our README shows this picture.
   router.get('/docs/console.png', async (ctx) => {
     const file = fileURLToPath(import.meta.resolve('#docs/console.png'));
     ctx.set({ ...docsHeaders, 'Cache-Control': 'no-cache' });
@@ -74,7 +74,10 @@ export function docsRoutes(
 
 type PageMakers = ReadonlyMap<string, (offer: Offer) => Promise<Page>>;
 
-/** By route; pages for clients first, which is their order among results of a search. */
+/**
+ * Maps routes to pages. Pages for clients come first, also among the results of
+ * a search.
+ */
 function pageMakers(service: Service): PageMakers {
   const documents = documentsOf(service.brand);
   const ofDocument = ([path, route]: readonly [path: string, route: string]) =>
@@ -97,7 +100,7 @@ async function assetOf(type: string, text: string): Promise<Asset> {
   return { type, plain, br: undefined, gzip: await promisify(gzip)(plain) };
 }
 
-/** By the name that the frame gives to the part. */
+/** Returns the parts of a page, by their names in the frame. */
 function partsOf(served: ReadonlySet<string>, route: string, { title, main, outline }: Page) {
   const isReference = Object.values(referenceRoutes).includes(route);
   return {

@@ -13,7 +13,10 @@ const readme = new URL(import.meta.resolve('#readme'));
 const firstDocument = 'docs/quickstart.md';
 const readmePath = 'README.md';
 
-/** In these, samples call this service. */
+/**
+ * The samples of these documents call this service: its address replaces
+ * `sampleUrl`.
+ */
 export const documentsForClients: readonly string[] = ['docs/quickstart.md', 'docs/api.md'];
 const sampleUrl = 'http://127.0.0.1:3000';
 

@@ -2,7 +2,10 @@ import { Marked, type Token, type Tokens } from 'marked';
 import { codeBlock, hasTab, samplesBlock } from './code-block.ts';
 import { escapeHtml, type Html, trusted } from './html.ts';
 
-/** Maps the targets of links and images in a document; undefined for what is not served. `code` is what inline code leads to. */
+/**
+ * Maps links, images and inline code of a document to the addresses that they
+ * lead to; undefined for a target that is not served.
+ */
 export type Targets = {
   readonly link: (href: string) => string | undefined;
   readonly image: (href: string) => string;
@@ -56,7 +59,7 @@ function markedWith(targets: Targets): Marked {
   });
 }
 
-/** Compatible with GitHub. */
+/** Makes the same anchor as GitHub, so that links work there and here. */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

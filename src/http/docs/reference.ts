@@ -19,7 +19,8 @@ const titles: Readonly<Record<Audience, string>> = {
 
 /** The endpoints for these readers, with the models of this installation. */
 export function referencePage(audience: Audience, offer: Offer, { publicUrl, brand }: Service): Page {
-  // Our own generator wrote it; the way through JSON drops what is undefined.
+  // Our own generator wrote the document; the way through JSON drops undefined
+  // fields.
   const description = JSON.parse(JSON.stringify(openApiDocument(offer, brand.name))) as Description;
   const shown = sectionsFor(audience);
   const samples = { baseUrl: publicUrl, usesOwnClients: !isWhiteLabel(brand) };

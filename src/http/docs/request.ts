@@ -35,7 +35,7 @@ export type ExampleBody =
 export type ExampleRequest = {
   readonly method: string;
   readonly baseUrl: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly credential: Credential;

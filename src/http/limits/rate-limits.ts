@@ -6,7 +6,10 @@ import { type Rate, rateLeft, type RateLeft } from '../../platform/rate-limit.ts
 import { hashApiKey } from '../../accounts/key-format.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
 
-/** Beyond it, the least recently active caller starts anew. */
+/**
+ * Beyond this number, the least recently active caller is dropped and has its
+ * full quota again.
+ */
 const maxKeys = 100_000;
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;

@@ -2,7 +2,7 @@ import { HttpError } from '../errors.ts';
 
 /** Concurrent uploads in this process; each may decode an image in memory. */
 const maxAtOnce = 8;
-/** Keeps a slow sender from blocking the uploads of other accounts. */
+/** Prevents a slow sender from blocking the uploads of other accounts. */
 export const maxUploadsAtOnce = 2;
 /** The memory and disk of this process that its concurrent uploads may fill before they are in the store. */
 export const maxBytesAtOnce = 400 * 1024 * 1024;
@@ -10,7 +10,10 @@ export const maxBytesAtOnce = 400 * 1024 * 1024;
 type Upload = { readonly accountId: string; readonly bytes: number };
 const running = new Set<Upload>();
 
-/** Runs `receive` while the account has a slot. `bytes`: what the request may send. */
+/**
+ * Runs `receive` in an upload slot; throws `uploads_busy` if none is free.
+ * `bytes`: the most that the request may send.
+ */
 export async function withUploadSlot<T>(upload: Upload, receive: () => Promise<T>): Promise<T> {
   const { accountId, bytes } = upload;
   const ofAccount = [...running].filter((other) => other.accountId === accountId).length;

@@ -2,7 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Step } from '../context.ts';
 import { HttpError, maxUrlLength } from '../errors.ts';
 
-/** Node uses the first of two; a proxy in front may have used the second. */
+/**
+ * If one of these headers is sent twice, Node uses the first, and a proxy in
+ * front may have used the second.
+ */
 const singleHeaders = ['host', 'authorization', 'content-type'] as const;
 
 /** Refuses requests that Node accepts, or would refuse without an envelope. */

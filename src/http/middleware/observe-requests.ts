@@ -60,7 +60,10 @@ function sentStatus({ res }: Context): number | undefined {
   return res.headersSent ? res.statusCode : undefined;
 }
 
-/** Clients may send any other word. */
+/**
+ * Metrics name only these methods: clients may send any other word, and each
+ * would make a series.
+ */
 const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
 
 /** Reports each finished request; `aborted` if the client disconnected before the response began. */
@@ -111,7 +114,8 @@ function requestOfAccount(ctx: Context, durationMs: number): FinishedRequest | u
 
 /** The pattern of the matched route, or `(none)`; never the path. */
 function routeOf(ctx: Context): string {
-  // The router sets it; the type of this context does not declare it.
+  // The router sets `_matchedRoute`; the type of the context does not declare
+  // it.
   const { _matchedRoute: matched } = ctx as { readonly _matchedRoute?: string | RegExp };
   if (matched === undefined) return '(none)';
   if (typeof matched === 'string') return matched;

@@ -3,7 +3,11 @@ import type { IncomingMessage } from 'node:http';
 /** Requests whose body may take as long as Node allows. */
 const slow = new WeakSet<IncomingMessage>();
 
-/** Allows a large body, which takes longer on a slow line. Only for callers that are authenticated and few. */
+/**
+ * Allows a large body, which takes longer on a slow line. Call it only for
+ * authenticated callers whose concurrent requests are limited, as
+ * `withUploadSlot` does.
+ */
 export function allowSlowBody(req: IncomingMessage): void {
   slow.add(req);
 }

@@ -4,7 +4,9 @@ import type { Duplex } from 'node:stream';
 import { jsonHeaders } from '../context.ts';
 import { type ErrorCode, HttpError } from '../errors.ts';
 
-/** `isOver` after the response was sent or the client disconnected. */
+/**
+ * `isOver` is true once the response was sent or the client has disconnected.
+ */
 export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; isOver: boolean };
 
 /** A refused client may send for this long, because closing the connection immediately could lose the response. */

@@ -10,7 +10,7 @@ export const maxInlineBytes = 16 * 1024 * 1024;
 
 const types = ['multipart/form-data', 'application/json'];
 
-/** The bytes that the body may have. */
+/** Returns the bytes that the body may have, which an upload slot reserves. */
 export function inlineBytes(ctx: Context): number {
   return announcedBytes(ctx, { types, maxBytes: maxInlineBytes });
 }

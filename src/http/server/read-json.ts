@@ -66,7 +66,10 @@ export async function readBytes(req: IncomingMessage, maxBytes: number): Promise
   return Buffer.concat(chunks);
 }
 
-/** The next chunk is read after `take` has taken the one before it. */
+/**
+ * Reads the body. The next chunk is read once `take` has processed the last
+ * one, so that a fast client cannot fill the memory.
+ */
 async function receiveBody(
   req: IncomingMessage,
   maxBytes: number,

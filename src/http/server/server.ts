@@ -20,7 +20,7 @@ type HttpServerOptions = {
   readonly limits?: Partial<ServerLimits>;
 };
 
-/** Node's names; times in milliseconds. */
+/** The limits have Node's names. Times are in milliseconds. */
 export type ServerLimits = Readonly<typeof defaultServerLimits>;
 
 const defaultServerLimits = {

@@ -4,7 +4,10 @@ import type { FieldError } from '../../platform/field-errors.ts';
 
 // `content` of a create request: the words, which may contain options, and the reference media.
 
-/** The roles of each type of media, and our fields. As at Ark, the first role is the default, but not of several images. */
+/**
+ * The roles of each type of media, with the field of ours that each fills. As
+ * at Ark, the first role is the default, except for several images.
+ */
 const roleFields = {
   image_url: { first_frame: 'firstFrameUrl', last_frame: 'lastFrameUrl', reference_image: 'imageUrls' },
   video_url: { reference_video: 'videoUrls' },
@@ -45,14 +48,20 @@ export function readContent(parts: z.output<typeof contentSchema>) {
   return { ...readText(parts.flatMap(({ text = [] }) => text).join('\n')), media, errors };
 }
 
-/** Names of fields in the words. Fields also have their own, which are the values. */
+/**
+ * Names that an option may have in the text: the short ones, and the full ones
+ * that they stand for.
+ */
 const short = { rs: 'resolution', rt: 'ratio', dur: 'duration', fps: 'framespersecond', wm: 'watermark' };
 const names = new Map(
   Object.entries({ ...short, cf: 'camera_fixed', camerafixed: 'camera_fixed', seed: 'seed', frames: 'frames' }),
 );
 const option = new RegExp(String.raw`(?<!\S)--(${[...names].flat().join('|')})\s+(?!--)(\S+)`, 'g');
 
-/** Takes the options out of the words. Any other word that begins with `--` is part of the prompt. */
+/**
+ * Separates the options in the text from the prompt. Any other word that begins
+ * with `--` is part of the prompt.
+ */
 function readText(words: string) {
   const options = new Map<string, unknown>();
   const prompt = words.replaceAll(option, (_all, name: string, value: string) => {

@@ -33,7 +33,7 @@ export const kieRecordSchema = z.strictObject({
 export type KieCreatedTask = z.output<typeof kieCreatedSchema>;
 export type KieRecord = z.output<typeof kieRecordSchema>;
 
-/** `costTime` is in whole seconds. */
+/** Presents a task as kie.ai does, with `costTime` in whole seconds. */
 export function presentKieTask(
   { model, param, resultJson, costTime, creditsCharged, creditsRefunded, ...record }: TaskRecord,
   models: ModelCatalogue,
@@ -68,7 +68,7 @@ export type SignedCallback = {
   readonly secrets: readonly string[];
 };
 
-/** A failed task has code 501. */
+/** Writes kie.ai's callback, in which a failed task has code 501. */
 export function kieCallbackBody(record: TaskRecord, models: ModelCatalogue): string {
   const data = presentKieTask(record, models);
   if (record.state !== 'fail') return JSON.stringify({ code: 200, msg: 'success', data });

@@ -57,7 +57,10 @@ const downloadUrl = defineEndpoint({
 
 const idInPath = new RegExp(`(?<=/)${uuidPattern}(?=/)`);
 
-/** Host and signature of the link may be outdated, because the caller must own the task. */
+/**
+ * Ignores host and signature of the link, which may be outdated: the caller
+ * must own the task anyway.
+ */
 async function taskFromUrl({ db }: HttpDeps, url: string): Promise<Task | undefined> {
   const path = URL.canParse(url) ? new URL(url).pathname : '';
   const taskId = idInPath.exec(path)?.[0];

@@ -24,7 +24,7 @@ function typeOf(status: number): string {
 }
 
 function firstParameter(data: unknown): string | null {
-  // In the catalogue only `invalid_request` has such a list.
+  // Only the error `invalid_request` has such a list.
   const { errors = [] } = data as { readonly errors?: readonly { readonly path: string }[] };
   return errors[0]?.path || null;
 }

@@ -92,7 +92,7 @@ export const openRouter: IngressShape = {
   description:
     'The paths of OpenRouter’s video API. Its clients work when their base URL is `/api/v1` of this service.',
   paths: /^\/api\/v1\/videos(?:\/|$)/,
-  // The path of the models would also be that of a video.
+  // `listModels` comes before `retrieve`, whose path matches it, too.
   endpoints: [create, listModels, retrieve, download],
   callbackBody,
   callbackHeaders,

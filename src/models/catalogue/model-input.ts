@@ -6,7 +6,7 @@ import { inputFields } from '../../tasks/input-fields.ts';
 
 const named = z.enum(inputFieldNames as [FieldName, ...FieldName[]]);
 
-/** Fields that every record shows, so a model must say what it sells. */
+/** Fields that every record shows, so a model must declare their values. */
 const declaredByAll = ['resolution', 'duration', 'ratio', 'generateAudio'] as const;
 
 const shape = Object.fromEntries(inputFieldNames.map((name) => [name, inputFields[name].bounds.optional()])) as {

@@ -7,7 +7,6 @@ import type { Problem } from './problems.ts';
 
 // Checks the prices of a model against its input: no condition may be impossible, and no row unreachable.
 
-/** Checks the conditions against the input of the model, and that each row can apply to an input at some time. */
 export function priceProblems(rows: readonly PriceData[], input: ModelInput): readonly Problem[] {
   const prices = pricesOf(rows);
   const impossible = prices.flatMap(({ conditions, rows: [first] }) =>

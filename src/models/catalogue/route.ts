@@ -53,7 +53,7 @@ function byWeight(taskId: string, entries: readonly TierEntry[]): readonly TierE
   return keyed.toSorted((a, b) => b.key - a.key).map(({ entry }) => entry);
 }
 
-/** Between 0 and 1, neither of them. */
+/** Returns a number between 0 and 1, both excluded. */
 function evenly(text: string): number {
   return (hash('sha256', text, 'buffer').readUIntBE(0, 6) + 0.5) / 2 ** 48;
 }

@@ -104,7 +104,11 @@ function rulesOfInput({ fields }: ModelInput): InputRules {
   };
 }
 
-/** The rules together, from the model's input over the general to the special one. Only `audio`, which rejects nothing, is the last one's. */
+/**
+ * Combines the rules, from the model's input to the most specific ones. Each
+ * narrows those before it, except that the last `audio`, which rejects nothing,
+ * replaces the earlier ones.
+ */
 export function effectiveRules(all: readonly (Rules | undefined)[], input = standardInput): InputRules {
   return all.reduce<InputRules>(
     (before, by) => (by === undefined ? before : narrowed(before, by)),

@@ -118,7 +118,8 @@ export function createDatabase({
     types,
   });
   pool.on('error', (error) => onIdleError?.(error));
-  // The server may end a connection with the message that follows its start, before the caller that waits for it has listened.
+  // The server may end a new connection before the caller that waits for it has
+  // added a listener, and an error without a listener ends the process.
   pool.on('connect', (connection) => connection.on('error', () => {}));
   const address = addressOf(url);
   const limits = { ...defaultQueueLimits, ...queue };

@@ -30,7 +30,10 @@ export type CogProviderDeps = {
   readonly config: FrozenConfig;
   readonly client: UpstreamClient;
   readonly warn: Warn;
-  /** A held request is checked so often, until the server is known to run it. */
+  /**
+   * The interval at which a held request is checked until the server is known
+   * to run it.
+   */
   readonly startCheckMs?: number;
 };
 
@@ -85,8 +88,9 @@ export function createCogProvider({
         if (prediction === undefined) return await notRun(client, reply, to.signal);
         if (!isRunning(prediction)) return await ended(prediction, client, to, warn);
         to.onStarted();
-        // An attempt that died has begun it, and the server has not noticed yet. When it ends, the next PUT runs it anew: computing
-        // time is lost, and no result.
+        // An attempt that died has begun this prediction, and the server has
+        // not noticed its broken connection yet. When the prediction ends, the
+        // next PUT runs it again: computing time is lost, but no result.
         report(progressIn(prediction.logs));
         await delay(joinedPauseMs, undefined, { signal: to.signal });
       }
@@ -133,7 +137,10 @@ const predictionSchema = z.object({
 
 type Prediction = z.output<typeof predictionSchema>;
 
-/** The prediction in an answer of 200 or 202; a body that breaks off is none. */
+/**
+ * Returns the prediction in a 200 or 202; undefined for any other answer, and
+ * for an incomplete body.
+ */
 function predictionIn(reply: Reply): Prediction | undefined {
   if ('error' in reply || (reply.answer.status !== 200 && reply.answer.status !== 202)) return undefined;
   try {
@@ -153,7 +160,10 @@ function progressIn(logs: string): number {
   return Math.min(99, Number(percent ?? 0));
 }
 
-/** The error of a prediction whose worker process died; the server itself goes on. */
+/**
+ * The error of a prediction whose worker process died while the server itself
+ * continued.
+ */
 const crash = 'Worker crashed';
 
 async function ended(prediction: Prediction, client: UpstreamClient, to: Workspace, warn: Warn): Promise<HeldEnd> {
@@ -181,7 +191,8 @@ const rules: CreateRules = {
     if (typeof error === 'string') return { message: error };
     return detail === undefined ? undefined : { message: JSON.stringify(detail) };
   },
-  // A prediction that runs or has ended is read before.
+  // `predictionIn` reads a prediction that runs or has ended before these rules
+  // apply.
   jobOf: () => undefined,
   classify: ({ status, detail }) => {
     if (status === 400 || status === 422) return { kind: 'refused', error: { kind: 'input', detail } };

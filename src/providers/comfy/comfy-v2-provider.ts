@@ -79,7 +79,7 @@ type Sent = {
   readonly timeoutMs: number;
 };
 
-/** It is part of a path without escapes. */
+/** The id is part of a path without escapes. */
 const jobId = z
   .string()
   .max(maxJobIdLength)
@@ -90,7 +90,7 @@ const recordSchema = z.object({
   metadata: z.string().optional().catch(undefined),
   progress: z
     .object({ value: z.number().min(0).max(1) })
-    // Zero means that the server does not know.
+    // The server sends zero if it has no progress to report.
     .transform(({ value }) => (value > 0 ? value * 100 : undefined))
     .optional()
     .catch(undefined),
@@ -116,7 +116,8 @@ const recordRules: RecordRules<JobRecord> = {
     succeeded: 'succeeded',
     failed: 'failed',
     canceled: 'canceled',
-    // Its ComfyUI was restarted, or a day is over.
+    // The ComfyUI behind the server was restarted, or the job is more than a
+    // day old.
     expired: 'missing',
   },
   endOf,
@@ -131,7 +132,10 @@ function endOf({ error, status, outputs }: JobRecord, state: EndState): JobStatu
   return { state: 'failed', error: { kind: 'upstream', code: error?.code ?? status, detail: shownText(detail) } };
 }
 
-/** Keys count once: the job of an earlier create may exist. */
+/**
+ * The error of a key that was used before: the job of an earlier create may
+ * exist.
+ */
 const keyIsUsed = 'idempotency_key_reuse';
 
 const createRules: CreateRules = {

@@ -156,7 +156,10 @@ function statusByFile(reply: Reply, job: Named): JobStatus {
 
 const uploadSchema = z.object({ name: z.string(), subfolder: z.string().catch('') });
 
-/** The server takes files of any kind there. Each one has its own folder, because files of one name overwrite each other. */
+/**
+ * `/upload/image` takes files of any kind. Each file has its own folder,
+ * because files of one name overwrite each other.
+ */
 async function uploadForm(file: FormFile, job: Named): Promise<RequestBody> {
   const stem = file.name.slice(0, file.name.lastIndexOf('.'));
   return await formBody([

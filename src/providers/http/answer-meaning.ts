@@ -5,7 +5,8 @@ import type { Expression } from './expression.ts';
 import type { ErrorRule, ProviderFile } from './file-schema.ts';
 import { type Reader, textOf } from './reader.ts';
 
-// Reads answers as a file describes. The common rules decide what they prove.
+// Reads answers as a file describes. The common rules in ../answers.ts decide
+// what they prove.
 
 type Reading = { readonly file: ProviderFile; readonly reader: Reader };
 

@@ -13,25 +13,36 @@ export type Expression = {
   evaluate(data: JsonObject): Promise<JsonValue | undefined>;
 };
 
-/** An expression cannot be read, or came to no value. The message repeats no data. */
+/**
+ * An expression that is invalid, or whose evaluation failed. The message
+ * repeats no data.
+ */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
 }
 
 const maxCharacters = 4000;
 const maxSteps = 20_000;
-/** The steps bound the work. The time is that of a clock, which goes on while a busy machine does something else. */
+/**
+ * The steps bound the work. The timeout is by the clock, which also runs while
+ * a busy machine does something else.
+ */
 const limits = { stack: 200, timeout: 1_000, sequence: 10_000 };
 /** Characters, items and fields of all intermediate values together. */
 const maxSize = 2_000_000;
 
-/** The functions whose work is no more than what they are given. Patterns can take for ever, and `$eval` runs the upstream's text. */
+/**
+ * The functions whose work is proportional to their arguments. Patterns can run
+ * forever, and `$eval` runs the upstream's text.
+ */
 const functions = ['string', 'length', 'substring', 'substringBefore', 'substringAfter', 'lowercase', 'uppercase']
   .concat(['trim', 'contains', 'split', 'replace', 'encodeUrlComponent', 'number', 'floor', 'ceil', 'round', 'abs'])
   .concat(['sum', 'count', 'max', 'min', 'boolean', 'not', 'exists', 'type', 'map', 'filter', 'single', 'keys'])
   .concat(['lookup', 'append', 'reverse', 'merge', 'toMillis', 'fromJson', 'snakeKeys']);
 
-/** A name of a variable that no expression can write. */
+/**
+ * The name of a variable that no expression can write, because of its space.
+ */
 const budgetName = ' budget';
 
 type Budget = { steps: number; size: number };
@@ -52,7 +63,8 @@ export function compileExpression(text: string): Expression {
       try {
         return await evaluated(compiled, data);
       } catch (error) {
-        // A pause of the whole process takes time, too, and the answer that this reads may be worth a paid job.
+        // A pause of the whole process counts as time, too, so a timeout is
+        // retried once: the id of a paid job may depend on this answer.
         if (!isTimeout(error)) throw new ExpressionError(describe(error));
       }
       try {
@@ -169,7 +181,7 @@ function take(value: unknown, budget: Budget, levels: number): void {
   for (const inner of Object.values(value)) take(inner, budget, levels - 1);
 }
 
-/** The library's functions carry their surroundings, which are no data. */
+/** The library's functions refer to their scopes, which are no data. */
 function isFunction(value: object): boolean {
   return '_jsonata_lambda' in value || '_jsonata_function' in value;
 }

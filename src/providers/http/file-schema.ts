@@ -7,7 +7,10 @@ import { compileExpression, type Expression, ExpressionError } from './expressio
 
 // The schema of a file that describes a job API over HTTP.
 
-/** Frozen with each job, beside parameters and settings, in 64 kB (see the migration `0002-tasks.ts`). */
+/**
+ * The file is frozen with each job, beside parameters and settings, in 64 KiB
+ * (`provider_configs` in migration 0002).
+ */
 const maxFileBytes = 40_960;
 
 /** Returns the file, or all of its problems. */

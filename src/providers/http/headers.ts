@@ -10,7 +10,7 @@ export function fixedHeaders({ headers }: Pick<ProviderFile, 'headers'>): Header
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== generated));
 }
 
-/** Those that are made anew for each request. */
+/** The headers of a file that are generated for each request. */
 export function generatedHeaders({ headers }: Pick<ProviderFile, 'headers'>): Headers {
   const names = Object.keys(headers).filter((name) => headers[name] === generated);
   return Object.fromEntries(names.map((name) => [name, uuid()]));

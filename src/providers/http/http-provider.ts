@@ -73,7 +73,10 @@ type Call = (
   options: { readonly path: string; readonly body?: RequestBody; readonly limits: Limits },
 ) => Promise<Reply>;
 
-/** The client checks that the address is one of its upstream. */
+/**
+ * Returns the address for a request. The client checks that it belongs to the
+ * upstream.
+ */
 async function pathFor(reader: Reader, field: string, path: Expression, data: JsonObject): Promise<string> {
   const address = textOf(await reader.required(field, path, data)) ?? '';
   if (/^(?:\/|https?:\/\/)[\x21-\x7e]*$/.test(address)) return address;
@@ -94,7 +97,7 @@ async function submit(upstream: Upstream, request: JobRequest, signal: AbortSign
     return classifyCreate(reply, await createRules(upstream, reply, data));
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    // Nothing was sent, because expressions of an answer do not throw.
+    // No create was sent, because expressions about an answer do not throw.
     return { kind: 'not_accepted', reason: 'operator', detail: error.message };
   }
 }

@@ -31,11 +31,11 @@ export function createReaders(warn: Warn, trace: Trace = () => undefined): { cre
     const admit = pLimit(maxInQueue);
     return createReader({ warn, warned, trace, run: (evaluate) => admit(() => oneAtATime(evaluate)) });
   };
-  // A create waits for one of the others at most.
+  // At most one of the other evaluations is queued before those of a create.
   return { creates: readerWith(Infinity), others: readerWith(1) };
 }
 
-/** Runs an evaluation in its turn. */
+/** Queues an evaluation and runs it. */
 type Run = <T>(evaluate: () => Promise<T>) => Promise<T>;
 
 type ReaderDeps = {
@@ -61,7 +61,7 @@ function createReader({ warn, warned, trace, run }: ReaderDeps): Reader {
     if (expression === undefined) return undefined;
     const outcome = await evaluated(field, expression, data);
     if (!('error' in outcome)) return outcome.value;
-    // Every poll may meet it again.
+    // Every poll may repeat the error, so it is logged once.
     if (!warned.has(field)) warn('provider expression failed', outcome.error);
     warned.add(field);
     return undefined;

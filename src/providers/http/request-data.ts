@@ -26,7 +26,10 @@ type Frozen = { readonly file: ProviderFile; readonly config: FrozenConfig };
  */
 export type Contents = ReadonlyMap<string, string>;
 
-/** Declines media that are too large for a request. */
+/**
+ * Returns the data of the create's expressions, or a refusal if the media are
+ * too large for a request.
+ */
 export async function createData(
   request: JobRequest,
   frozen: Frozen,
@@ -50,7 +53,7 @@ export async function createData(
 }
 
 async function mediaData(request: JobRequest, file: ProviderFile, uploaded: MediaByRole<string> | undefined) {
-  // No other file is read.
+  // Only files that the request contains are read.
   const isInRequest = (role: MediaRole) => formOf(file, role) === 'data-url' && usesMedia(file, [role]);
   const urls = await mediaDataUrls(mediaOf(await request.media(), isInRequest), file);
   if (urls === undefined) return undefined;

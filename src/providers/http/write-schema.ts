@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { providerFileJsonSchema } from './file-schema.ts';
 
-// Run by `npm run openapi`: writes the description that is committed of a file of the kind `http`.
+// Run by `npm run openapi`: writes the committed schema of the files that
+// providers of the kind `http` use.
 writeFileSync('docs/provider-file.schema.json', `${JSON.stringify(providerFileJsonSchema(), undefined, 2)}\n`);

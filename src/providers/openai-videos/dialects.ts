@@ -35,14 +35,22 @@ type Create = Pick<JobRequest, 'input' | 'mediaLinks'> & {
 
 export type Dialect = {
   readonly body: (create: Create) => Promise<RequestBody>;
-  /** Jobs are in the server's memory only. */
+  /** True if the server has its jobs in memory only. */
   readonly forgetsJobs: boolean;
-  /** Its list of jobs shows their prompts, by which a lost one can be found. */
+  /**
+   * True if the list of jobs shows their prompts, by which a lost job can be
+   * found.
+   */
   readonly listsPrompts: boolean;
-  /** It fetches reference videos and audio; the others take none. */
+  /**
+   * Set for servers that fetch reference videos and audio; the others take
+   * none.
+   */
   readonly clips?: 'link';
   /**
-   * A DELETE that succeeds stops a running job, or only its answer shows whether it did, or the server has none that would stop one.
+   * `stops`: a DELETE that succeeds stops a running job. `reports`: only the
+   * answer shows whether it did. `no`: the server has no DELETE that stops a
+   * job.
    */
   readonly deletes: 'stops' | 'reports' | 'no';
   /** Returns the address of the video from the record of a job that succeeded. */
@@ -66,7 +74,8 @@ export const dialects: Record<DialectName, Dialect> = {
     deletes: 'stops',
     videoUrl: contentPath,
   },
-  // SGLang forgets a deleted job while the GPU goes on with it, so the time at which its slot is free would be unknown.
+  // SGLang forgets a deleted job while the GPU still runs it, so the time at
+  // which its slot is free would be unknown.
   sglang: {
     body: (create) => {
       const { negativePrompt } = create.input;
@@ -99,7 +108,10 @@ export const dialects: Record<DialectName, Dialect> = {
   },
 };
 
-/** The body of the create. Two requests under one `jobKey` ask for the same video. */
+/**
+ * Returns the body of the create. Two requests under one `jobKey` request the
+ * same video.
+ */
 export async function createBody(dialect: Dialect, request: JobRequest, config: FrozenConfig): Promise<RequestBody> {
   const parameters = parametersSchema.parse(config.options['parameters'] ?? {});
   const { input, mediaLinks } = request;
@@ -161,7 +173,10 @@ function imagesOf({ media: { firstFrame, lastFrame, images } }: Create, takesLas
   return [firstFrame, takesLastFrame ? lastFrame : undefined, ...images].filter((one) => one !== undefined);
 }
 
-/** Without its word for references MiniMax-H3 would begin the video with the images, and refuse more than two. */
+/**
+ * Without this name of the task, MiniMax-H3 would begin the video with the
+ * images, and refuse more than two.
+ */
 function taskOfReferences({ model, media: { images } }: Create): { readonly task?: string } {
   return images.length > 0 && isMinimaxH3(model) ? { task: 'ref2va' } : {};
 }

@@ -64,7 +64,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
   });
 }
 
-/** It is part of a URL without escapes. */
+/** The id is part of a URL without escapes. */
 const jobId = z
   .string()
   .max(maxJobIdLength)

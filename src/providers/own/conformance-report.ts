@@ -82,7 +82,7 @@ export function cameOf(request: Came['request'], reply: Reply): Came {
 export const finalStatuses = ['succeeded', 'failed', 'canceled'];
 const statuses = ['queued', 'running', ...finalStatuses];
 
-/** The word for the state in an answer with a record; undefined for any other answer. */
+/** The `status` of an answer with a record; undefined for any other answer. */
 export function statusIn({ status, body }: Came): string | undefined {
   return status !== undefined && status < 300 && typeof body?.['status'] === 'string' ? body['status'] : undefined;
 }

@@ -32,7 +32,7 @@ export type Conformance = {
   readonly earlierJob?: string | undefined;
   readonly workFolder: string;
   readonly pollMs: number;
-  /** Aborted when the time for it all is over. */
+  /** Aborted when the time limit of the entire run is over. */
   readonly signal: AbortSignal;
   readonly onFinding: (finding: Finding) => void;
   /** Prints progress. */
@@ -43,7 +43,7 @@ export type Conformance = {
 const timeoutsMs = { PUT: 60_000, GET: 10_000, DELETE: 15_000 } as const;
 type Method = keyof typeof timeoutsMs;
 
-/** More than is allowed, so that too long answers can be reported. */
+/** More than the protocol allows, so that longer answers can be reported. */
 const maxAnswerBytes = 1024 * 1024;
 const defaultPauseMs = 5_000;
 /** A canceled job must end within this time. */
@@ -151,7 +151,7 @@ export function is(answer: Came, statuses: readonly number[]): Verdict {
   return statuses.includes(answer.status ?? 0) ? pass : failed(answer.came);
 }
 
-/** The rule about errors reports one without a code. */
+/** Accepts a 404 without a code, because the rule `errors` reports it. */
 export function isUnknown(answer: Came): Verdict {
   const code = codeIn(answer);
   return answer.status === 404 && (code ?? 'not_found') === 'not_found' ? pass : failed(answer.came);

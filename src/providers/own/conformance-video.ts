@@ -10,7 +10,7 @@ import type { Conformance } from './conformance-run.ts';
 
 type Source = Pick<Conformance, 'client' | 'signal'>;
 
-/** More breaks than this are no accident. */
+/** This many breaks are no accident. */
 const maxBreaks = 5;
 
 export async function download({ client, signal }: Source, id: string, path: string): Promise<Verdict> {

@@ -137,7 +137,7 @@ async function checkEnded(run: Run, id: string, status: string): Promise<void> {
 
 const ofCancelled: readonly Rule[] = ['cancel-again', 'put-canceled', 'video-canceled'];
 
-/** Another job, made by two requests at the same time and stopped. */
+/** Creates another job by two concurrent requests, and stops it. */
 async function checkCancel(run: Run): Promise<void> {
   const { send, test, skip, bodies } = run;
   const id = uuid();

@@ -52,7 +52,7 @@ async function film(
   if (directives.has('reject'))
     throw new TaskError('content_rejected', 'The prompt was rejected by the content policy.');
   if (directives.has('crash')) throw new TaskError('internal', 'The renderer stopped before the video was finished.');
-  // It demonstrates the task's deadline, so nothing else ends it.
+  // The directive demonstrates the task's deadline, so nothing else ends it.
   if (directives.has('hang')) await once(signal, 'abort');
   signal.throwIfAborted();
   const { firstFrame, images: references, lastFrame } = await request.media();
@@ -84,8 +84,8 @@ function noDirectives(prompt: string): ReturnType<typeof readDirectives> {
 }
 
 /**
- * Copies a ready-made clip and its poster, the same for every request: 720p, 4 s, with sound. It loads the service instead of the
- * CPU.
+ * Copies a ready-made clip and its poster, the same for every request: 720p, 4
+ * s, with sound. Load tests use it to measure the service instead of the CPU.
  */
 export async function copyInstantClip(folder: string): Promise<Required<GeneratedVideo>> {
   const video = { path: join(folder, 'video.mp4'), posterPath: join(folder, 'poster.jpg') };

@@ -3,7 +3,7 @@ import { drawn, gradient, mix, rectangle } from '../scenes/drawing.ts';
 import type { SceneRequest } from '../scenes/scenes.ts';
 import { drawnText, fittedText } from './drawn-text.ts';
 
-/** The lower third has no room for more in letters that can be read. */
+/** Longer texts do not fit into the lower third in readable letters. */
 const maxCharacters = 130;
 
 /** Everything but what Inter has: Latin, Greek and Cyrillic letters, digits and their punctuation. */
@@ -44,7 +44,10 @@ export async function titleLayers(prompt: string, model: string, request: SceneR
 const sizes = [0.1, 0.09, 0.08, 0.071, 0.063, 0.056, 0.05, 0.044, 0.039, 0.035];
 const gapPx = 22;
 
-/** The words under a short bar. They rise from below, and stand still once they are opaque. */
+/**
+ * Draws the text under a short bar. Both rise from below, and stand still once
+ * they are opaque.
+ */
 async function title(request: SceneRequest, text: string): Promise<Layer[]> {
   const { frame, filmFrames, palette } = request;
   const marginPx = marginOf(request);
@@ -75,7 +78,10 @@ function foot({ frame, palette }: SceneRequest): Promise<Layer> {
   return drawn({ ...frame, heightPx, body, x: '0', y: `${frame.heightPx - heightPx}` });
 }
 
-/** The words on a pill in the upper right corner, visible in every frame, keep the film from being taken for a model's. */
+/**
+ * Draws the words on a pill in the upper right corner, visible in every frame,
+ * so that the film is not mistaken for a model's.
+ */
 async function mark(request: SceneRequest): Promise<Layer[]> {
   const { frame } = request;
   const sizePx = Math.round(2 + 0.022 * Math.min(frame.widthPx, frame.heightPx));
