@@ -87,7 +87,9 @@ function typedValue({ name, types }: Field, text: string): string | number | boo
 }
 
 /** One line for each field of the model. */
-export function describeFields(model: OfferedModel): readonly string[] {
+export function describeFields(
+  model: Pick<OfferedModel, 'model' | 'title' | 'inputSchema'>,
+): readonly string[] {
   const fields = fieldsOf(model);
   const width = Math.max(...fields.map(({ name }) => name.length));
   return [`${model.model}: ${model.title}`, '', ...fields.map((field) => `  ${lineOf(field, width)}`)];
@@ -107,10 +109,11 @@ function boundsOf(schema: Schema, types: readonly string[]): string | undefined 
   const { minimum, maximum, exclusiveMaximum, maxLength, maxItems, items, contentMediaType } = schema;
   if (types.includes('array')) return `at most ${maxItems} URLs or files (${items?.contentMediaType ?? 'any'})`;
   if (contentMediaType !== undefined) return `URL or file (${contentMediaType})`;
+  if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`;
   // The bounds of a duration, which is rounded, are fractions; the whole
   // numbers within them are shown.
-  const most = maximum ?? (exclusiveMaximum === undefined ? undefined : Math.ceil(exclusiveMaximum) - 1);
-  if (minimum !== undefined && most !== undefined) return `${Math.ceil(minimum)} to ${most}`;
+  if (minimum !== undefined && exclusiveMaximum !== undefined)
+    return `${Math.ceil(minimum)} to ${Math.ceil(exclusiveMaximum) - 1}`;
   if (types.includes('boolean')) return 'true or false';
   return maxLength === undefined ? undefined : `at most ${maxLength} characters`;
 }

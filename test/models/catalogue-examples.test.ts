@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseArgs } from 'node:util';
-import { readSetting } from '../../src/cli/model-fields.ts';
+import { describeFields, readSetting } from '../../src/cli/model-fields.ts';
 import { standardInput } from '../../src/tasks/task-input.ts';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import type { Catalogue } from '../../src/models/catalogue/models.ts';
@@ -45,6 +45,15 @@ test('providers of a model are its tiers in their order, each once', () => {
     tiers.map((tier) => tier.map(({ provider }) => provider)),
     [['preview']],
   );
+});
+
+test('the help of a model has whole bounds for its rounded duration, and all others as they are declared', () => {
+  const strength = { type: 'number', minimum: 0.1, maximum: 1 };
+  const duration = { type: 'number', minimum: 3.5, exclusiveMaximum: 15.5 };
+  const inputSchema = { type: 'object', properties: { duration, options: { properties: { strength } } } };
+  const lines = describeFields({ model: 'm', title: 'M', inputSchema }).join('\n');
+  assert.match(lines, /duration +4 to 15$/m);
+  assert.match(lines, /strength +0\.1 to 1$/m);
 });
 
 test('a field that is given twice in JSON counts the second time', () => {

@@ -49,9 +49,10 @@ function valueOf(name: string, schema: Schema): string | undefined {
 
 /** The duration takes fractions, which are rounded: half a second below the least whole number is its bound. */
 function spanOf(name: string, { minimum, maximum, exclusiveMaximum }: Schema): string {
-  const least = typeof minimum === 'number' ? Math.ceil(minimum) : undefined;
-  const most = typeof exclusiveMaximum === 'number' ? Math.ceil(exclusiveMaximum) - 1 : maximum;
-  if (least === undefined || typeof most !== 'number') return modelsText.number;
+  const isRounded = typeof exclusiveMaximum === 'number';
+  const least = isRounded && typeof minimum === 'number' ? Math.ceil(minimum) : minimum;
+  const most = isRounded ? Math.ceil(exclusiveMaximum) - 1 : maximum;
+  if (typeof least !== 'number' || typeof most !== 'number') return modelsText.number;
   const words = least === most ? number(least) : modelsText.span(number(least), number(most));
   return name === 'duration' ? `${words}\u00A0s` : words;
 }
