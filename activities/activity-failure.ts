@@ -23,8 +23,11 @@ export async function withActivityFailures<T>(work: () => Promise<T>): Promise<T
 }
 
 /**
- * Does the same for a long step, and records when Temporal repeats an attempt that failed, because operators cannot list Temporal's own
- * timers. A task that `waitsInQueue` for a slot has a row there, which names the time.
+ * Does the same as `withActivityFailures` for a long step, and records when
+ * Temporal repeats a failed attempt, because operators cannot list Temporal's
+ * own timers. With `waitsInQueue`, a failure of type `waiting` is not recorded,
+ * because a task that waits for a slot has a row in `slot_waits`, which names
+ * the time.
  */
 export async function withRetryRecorded<T>(
   { db }: ActivityDeps,
