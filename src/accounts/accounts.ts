@@ -78,7 +78,7 @@ export async function createAccount(db: Database, account: NewAccount): Promise<
   return accountId;
 }
 
-/** Creates an account if none exists. */
+/** Creates an account if the installation has none. */
 export async function createFirstAccount(db: Pick<Database, 'run'>, account: NewAccount): Promise<string | undefined> {
   return (await openFirst(db, uuidv7(), account))?.id;
 }
