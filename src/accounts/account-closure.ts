@@ -10,6 +10,8 @@ import { many, none, one } from '../platform/database/statement.ts';
 // The commit closes an account. The workflow `closeAccount` deletes its uploads
 // and the content of its tasks afterwards.
 
+// Users are locked in the order of their ids, so that two closings of accounts
+// with the same members cannot deadlock.
 const closeOpenAccount = none<[accountId: string]>({
   name: 'close-account',
   text: `

@@ -81,7 +81,8 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
     lowerPriority(child.pid);
     onFrames(child.stdout, (frames) => {
       if (frames !== last) {
-        // Set anew instead of `refresh`, which the mocked clock of Node 20 does not know.
+        // Set anew instead of `refresh`, which the mocked clock of Node 20
+        // lacks.
         clearTimeout(stall);
         stall = setTimeout(onStall, stallMs);
       }

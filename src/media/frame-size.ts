@@ -5,8 +5,8 @@ export type FrameSize = { readonly widthPx: number; readonly heightPx: number };
 type FixedRatio = Exclude<Ratio, 'adaptive'>;
 
 /**
- * Pixel sizes at 720p, from which those of every other resolution are scaled. The first six are those of Seedance 2.0; the others have
- * the same area.
+ * Pixel sizes at 720p, from which those of every other resolution are scaled.
+ * The first six are those of Seedance 2.0; the others have about the same area.
  */
 export const frameSizes: Record<FixedRatio, FrameSize> = {
   '16:9': { widthPx: 1280, heightPx: 720 },

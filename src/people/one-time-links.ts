@@ -32,7 +32,7 @@ export type SignUpRequest = {
   /** The code that the new account redeems. */
   readonly codeHash: Buffer | undefined;
   /**
-   * True if the mailbox has a user already. The link is then created as
+   * True if the mailbox has a user already. The link is then stored as
    * withdrawn.
    */
   readonly isRegistered: boolean;
