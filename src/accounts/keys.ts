@@ -124,7 +124,10 @@ returning account_id as "accountId", name, hint, revoked_at as "revokedAt", chan
   values: (keyId, accountId) => [keyId, accountId],
 });
 
-/** Includes keys in the overlap of a rotation. */
+/**
+ * The maximum of active keys of an account, including those in the overlap of a
+ * rotation.
+ */
 export const maxActiveKeys = 100;
 
 /** The account must exist. Throws `AccountClosed`. */
