@@ -23,8 +23,9 @@ export async function withActivityFailures<T>(work: () => Promise<T>): Promise<T
 }
 
 /**
- * Does the same for a long step, and records when Temporal repeats an attempt that failed, because operators cannot list Temporal's own
- * timers.
+ * Does the same as `withActivityFailures` for a long step, and records when
+ * Temporal repeats a failed attempt, because operators cannot list Temporal's
+ * own timers.
  */
 export async function withRetryRecorded<T>(
   { db }: ActivityDeps,

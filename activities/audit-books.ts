@@ -3,7 +3,7 @@ import type { AuditKind } from '../src/temporal/maintenance.ts';
 import { runAudit } from '../src/credits/ledger-audit.ts';
 import type { ActivityDeps } from './deps.ts';
 
-/** Logs violations that are not corrected as errors, and counts them. */
+/** Logs each violation that the audit has found as an error, and counts it. */
 export function createAuditBooks({ db, log, events }: ActivityDeps) {
   return async (kind: AuditKind): Promise<{ violations: number }> => {
     const violations = await runAudit(db, kind, () => Context.current().heartbeat());

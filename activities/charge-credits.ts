@@ -20,7 +20,10 @@ export type ChargedTask = {
   /** Limits the time that generation runs, over all attempts. */
   readonly deadlineMs: number;
   readonly isFinal: boolean;
-  /** True if upstreams generate it: then it waits for one in a task queue of its own. */
+  /**
+   * True if an upstream generates the video. Such tasks have a task queue of
+   * their own.
+   */
   readonly isRemote: boolean;
 };
 
@@ -45,7 +48,10 @@ export function createChargeCredits(deps: ActivityDeps) {
   };
 }
 
-/** Processes do not all read a changed catalogue in the same second. */
+/**
+ * The API may accept a task of a new model before this worker has read the
+ * changed catalogue. So an unknown model is retried for this time.
+ */
 const catalogueReadMs = 60_000;
 
 /** Refuses an operator's typing errors here: the database would refuse them on every retry, and reconcile finds a task by its id. */

@@ -10,7 +10,10 @@ import { pageSize, processRows, slowRowMs } from './for-each-row.ts';
 
 export type AccountPage = { readonly accountId: string; readonly after?: string | undefined };
 export type EmptiedPage = {
-  /** Tasks, uploads and unpaid checkouts that were not ended before; some may be left. */
+  /**
+   * Tasks, uploads and unpaid checkouts that were left to end or to delete.
+   * Some may still be left.
+   */
   readonly found: number;
   /** The start of the next page; undefined after the last one. */
   readonly after: string | undefined;

@@ -4,7 +4,10 @@ export type Deadline = {
   stop(): void;
 };
 
-/** Aborts the signal after `leftMs`, or before it returns when no time is left. */
+/**
+ * Aborts the signal after `leftMs`. If no time is left, the signal is aborted
+ * before it is returned.
+ */
 export type StartDeadline = (leftMs: number) => Deadline;
 
 export const startDeadline: StartDeadline = (leftMs) => {

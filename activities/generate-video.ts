@@ -45,7 +45,11 @@ async function generateOnce(deps: ActivityDeps, taskId: string, isRemote: boolea
   );
 }
 
-/** Throws if the task must wait. It then stays `queuing`, and its deadline does not run, because its attempt has not begun. */
+/**
+ * Throws if the task must wait for a slot or for our own machine. The task then
+ * stays `queuing`, and its deadline does not run, because its attempt has not
+ * begun.
+ */
 async function admit(deps: ActivityDeps, taskId: string, isRemote: boolean): Promise<NextJob | undefined> {
   if (!isRemote) {
     const stop = await ownMachineStop(deps);
@@ -88,7 +92,8 @@ async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Attem
     // The start may come from another machine's clock, so the stage is only as exact as the clocks agree.
     if (started.at !== undefined)
       deps.events.emit({ kind: 'stage_ended', stage: 'generation', durationMs: Date.now() - started.at });
-    // The upstream has fetched them. `housekeeping` deletes those that a failed task or a crash leaves.
+    // The upstream has fetched the copies of the reference media.
+    // `housekeeping` deletes those that a failed task or a crash leaves behind.
     if (hasMedia) await deps.media.deleteFolder(referenceFolderOf(taskId));
     return outcome.staged;
   } finally {

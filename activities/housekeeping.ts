@@ -30,13 +30,22 @@ const leftoverMs = hourMs;
 const linkRetentionMs = 7 * 24 * hourMs;
 /** Attempts to sign in are counted over 15 minutes at most. */
 const tryRetentionMs = hourMs;
-/** Far longer than a task runs. */
+/**
+ * Records of attempts at creates are stored far longer than a repeated or
+ * uncertain create needs them.
+ */
 const attemptRetentionMs = 7 * 24 * hourMs;
-/** Far longer than an event is retried. They go with the prompts of their time if those are deleted earlier. */
+/**
+ * Events that are about no task are stored far longer than their delivery is
+ * retried. A shorter retention of prompts applies to them, too.
+ */
 const noticeRetentionMs = 90 * 24 * hourMs;
 const maxSweptSlots = 1_000;
 const requestRetentionMs = 7 * 24 * hourMs;
-/** Lengths of the request log: of one account, and of all, about a gigabyte. */
+/**
+ * The maximum number of rows in the request log: of one account, and of all
+ * accounts, which is about a gigabyte.
+ */
 const maxRequestsOfAccount = 50_000;
 const maxRequests = 5_000_000;
 const usagePageSize = 2_000;
@@ -91,7 +100,10 @@ async function repeatPages(doPage: () => Promise<number>, size: number): Promise
   }
 }
 
-/** Deletes requests past their retention, and the oldest ones beyond the lengths of the log. */
+/**
+ * Deletes requests past their retention, and the oldest ones beyond the maximum
+ * number of rows.
+ */
 async function trimRequestLog({ db }: ActivityDeps): Promise<void> {
   const beyond = await findCutoff(db, maxRequests);
   const before = Math.max(Date.now() - requestRetentionMs, beyond?.endedAt ?? 0);

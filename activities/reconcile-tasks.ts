@@ -82,7 +82,10 @@ async function reportStuck(deps: ActivityDeps, { taskId }: UnfinishedTask, failu
   else deps.log.error({ taskId, ...failure }, 'workflow code failed; roll back the release, or the task is refunded');
 }
 
-/** All tasks continue with the right key, so none is refunded for a missing one. */
+/**
+ * Every task continues once the key is configured, so none is refunded because
+ * its key is missing.
+ */
 function isMissingKey({ message }: CodeFailure): boolean {
   return message.startsWith(payloadKeyError);
 }
@@ -104,12 +107,18 @@ function isPermanent({ since, retriedAt }: CodeFailure, stuckTaskMs: number): bo
   return retriedAt !== undefined && retriedAt - since >= stuckTaskMs && Date.now() - retriedAt >= stepMs;
 }
 
-/** By the database's clock. A running generation may be paid for, so its deadline limits it instead. */
+/**
+ * Measured by the database's clock. A running generation may be paid for, so
+ * its deadline limits it instead.
+ */
 function hasWaitedTooLong({ ageMs, ranMs, isGenerating }: UnfinishedTask): boolean {
   return !isGenerating && ageMs - ranMs > maxWaitMs + deadlineGraceMs;
 }
 
-/** By the database's clock. Fetching a video that is paid for may take as long as its deadline again. */
+/**
+ * Measured by the database's clock. Fetching a video that is paid for may take
+ * as long as its deadline again.
+ */
 function isOverdue(task: UnfinishedTask, { pendingActivities }: WorkflowDescription): boolean {
   const { ranMs, deadlineMs, isFetching } = task;
   const limitMs = isFetching ? 2 * deadlineMs : deadlineMs;

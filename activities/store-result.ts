@@ -21,7 +21,7 @@ import { withWorkFolder } from './work-folder.ts';
 
 /** A generated video that is in our own store. */
 export type StagedVideo = {
-  /** Without it the file is stored as it is, or refused. */
+  /** Undefined if the file is stored as it is, or refused. */
   readonly form?: VideoForm;
   /** Set if the video is already stored under its final key. */
   readonly result?: TaskResult;
@@ -93,7 +93,8 @@ async function store(deps: ActivityDeps, { taskId, form }: StoreOrder, folder: s
   await media.put(posterKey, isPosterMade ? posterPath : deliveredPath);
   if (lastFramePath !== undefined) await media.put(lastFrameKey, lastFramePath);
   await media.put(videoKey, fittingPath);
-  // The next attempt needs either of them, if the response of this one is lost.
+  // The staged files are deleted last. If the response of this attempt is lost,
+  // the next one needs either them or the stored files.
   await Promise.all([media.delete(staging.video), media.delete(staging.poster)]);
   deps.events.emit({ kind: 'stage_ended', stage: 'store', durationMs: performance.now() - startedAt });
   return { videoKey, posterKey, ...(lastFramePath !== undefined && { lastFrameKey }), ...measured };
@@ -120,7 +121,11 @@ type Marking = {
   readonly markedPath: string;
 };
 
-/** Marks a video whose model needs it. The signature of one that is stored as it was signed would break, and its manifest is the better mark. */
+/**
+ * Marks a video as made by a model, if its form requires it. A signed video
+ * that was not converted is left unchanged: a mark would break its signature,
+ * and its manifest is the better mark.
+ */
 async function marked(
   { serviceName: service }: Pick<ActivityDeps, 'serviceName'>,
   taskId: string,

@@ -1,12 +1,16 @@
 import { createSharedPoll } from '../src/platform/shared-poll.ts';
 import type { ProviderSwitch, SetSwitch } from '../src/providers/provider-pools.ts';
 
-// Reserving a slot checks the operator's switches in the database itself. This is for jobs that run already, and for our own machine,
-// which has no slots.
+// `reserveSlot` checks the operator's switches in the database itself. These
+// reads are for jobs that already run, and for our own machine, which has no
+// slots.
 
 type SwitchesDeps = {
   readonly list: () => Promise<readonly Pick<SetSwitch, 'provider' | 'state'>[]>;
-  /** The database is unavailable; the switches read before stay in force. */
+  /**
+   * Called if the database is unavailable. Watches then act on the switches
+   * that were read before; `isOff` and `isDisabled` reject.
+   */
   readonly onError: (error: unknown) => void;
 };
 

@@ -9,7 +9,7 @@ const { auditBooks } = proxyActivities<MainActivities>({
   retry: { initialInterval: '10s', maximumInterval: '5m' },
 });
 
-/** Checks the ledger: hourly what is recent, nightly everything. */
+/** Audits the ledger: recent changes every hour, and everything once a day. */
 export async function audit(kind: AuditKind): Promise<{ violations: number }> {
   return await auditBooks(kind);
 }

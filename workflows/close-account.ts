@@ -12,7 +12,7 @@ export type Closing = {
   readonly accountId: string;
   /** The last task of the page before. */
   readonly after?: string | undefined;
-  /** Tasks and images that this pass has found. */
+  /** Tasks, uploads and unpaid checkouts that this pass has found. */
   readonly found?: number;
   readonly passes?: number;
 };

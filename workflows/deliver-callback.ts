@@ -29,8 +29,10 @@ export const redeliverSignal = defineSignal<[], 'redeliver'>('redeliver');
 type TaskToNotify = Owed & { readonly taskId: string; readonly accountId: string };
 
 /**
- * The callback and the event, as the last step of a task. Its workflow makes their first attempts, and most need no other. What is left
- * of a schedule becomes a workflow of its own, because the task does not wait for it.
+ * Delivers the callback and the event of a task, as its last step. The task's
+ * workflow makes only their first attempts, which usually succeed. The rest of
+ * a schedule runs in a workflow of its own, because the task does not wait for
+ * it.
  */
 export async function notifyClient({ taskId, accountId, ...owed }: TaskToNotify): Promise<void> {
   await Promise.all(owedDeliveries(taskId, owed).map((deliveryId) => notifyOnce({ deliveryId, accountId })));
@@ -43,7 +45,10 @@ async function notifyOnce({ deliveryId, accountId }: DeliverCallbackInput): Prom
   }
 }
 
-/** Undefined when its outcome is unknown: there was no free slot, no worker in time, or one that died during the attempt. */
+/**
+ * Returns undefined if nothing was sent or the outcome is unknown: no slot was
+ * free, no worker was available in time, or the worker died during the attempt.
+ */
 async function makeFirstAttempt(deliveryId: string, accountId: string): Promise<AttemptOutcome | undefined> {
   const { sendCallback } = callbacksOf(accountId, 'fromTask');
   try {
@@ -55,8 +60,10 @@ async function makeFirstAttempt(deliveryId: string, accountId: string): Promise<
 }
 
 /**
- * Starts the delivery as a workflow that outlives the task. The child must have started before its parent completes, or it
- * never starts. One that already runs (after a reset, or started by reconcile) is left alone.
+ * Starts the delivery as a workflow that outlives the task. The start is
+ * awaited, because a child that has not started when its parent completes never
+ * starts. A delivery that already runs, after a reset or because `reconcile`
+ * started it, is left alone.
  */
 async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
   const { deliveryId } = delivery;
@@ -72,14 +79,19 @@ async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
   }
 }
 
-/** Delivers a callback or event: signed attempts over three days, until one is answered with 2xx or 410. A redelivery begins them anew. */
+/**
+ * Delivers a callback or an event: makes signed attempts over three days, until
+ * the receiver responds with 2xx or 410. A redelivery starts the schedule anew.
+ */
 export async function deliverCallback({
   firstAttempt,
   ...delivery
 }: DeliverCallbackInput): Promise<AttemptOutcome['kind']> {
   const redeliveries = countRedeliveries();
   for (let made = firstAttempt; ; made = undefined) {
-    // If a redelivery started this workflow, the first attempt was made before it, so the schedule begins anew.
+    // The next attempt serves the redeliveries that were requested before it.
+    // An attempt that was made before this workflow began serves none, so a
+    // redelivery that has arrived since restarts the schedule.
     const seen = made === undefined ? redeliveries() : 0;
     const end = await followSchedule(delivery, made, () => redeliveries() > seen);
     if (end !== 'redelivered') return end;
@@ -87,7 +99,11 @@ export async function deliverCallback({
   }
 }
 
-/** Makes the attempts of one schedule, without the first if it was `made`. `redelivered`: it was interrupted by a redelivery. */
+/**
+ * Makes the attempts of one schedule. `made` is the outcome of a first attempt
+ * that was made before. Returns `redelivered` if a redelivery interrupts the
+ * schedule.
+ */
 async function followSchedule(
   { deliveryId, accountId }: DeliverCallbackInput,
   made: AttemptOutcome | undefined,

@@ -6,7 +6,10 @@ const common = {
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 } as const;
 
-/** Tasks that wait for money or for their start: retried within the run. */
+/**
+ * Clients wait for the start of a task, its refund and its callback, so these
+ * steps are retried within the run.
+ */
 const { reconcileTasks, startOwedCallbacks } = proxyActivities<MainActivities>({
   ...common,
   startToCloseTimeout: '5m',
@@ -14,7 +17,10 @@ const { reconcileTasks, startOwedCallbacks } = proxyActivities<MainActivities>({
   retry: { initialInterval: '1s', maximumInterval: '10s', maximumAttempts: 5 },
 });
 
-/** These may be done a minute later, so that they never delay the next settling of tasks. */
+/**
+ * These steps are not retried: a retry would delay the next run, which repeats
+ * them a minute later anyway.
+ */
 const { settleProviderJobs, startClosings } = proxyActivities<MainActivities>({
   ...common,
   startToCloseTimeout: '90s',
@@ -22,7 +28,11 @@ const { settleProviderJobs, startClosings } = proxyActivities<MainActivities>({
   retry: { maximumAttempts: 1 },
 });
 
-/** Every minute: what a crash, an operator or the passing of time left undone. No step waits for another. */
+/**
+ * Runs every minute, and repairs what a crash, an operator or an expired time
+ * limit has left unfinished. The steps run concurrently. If one fails, the
+ * others still complete, and then the run fails.
+ */
 export async function reconcile(): Promise<{ started: number; refunded: number; callbacks: number }> {
   const steps = [reconcileTasks(), startOwedCallbacks(), settleProviderJobs(), startClosings()] as const;
   await Promise.allSettled(steps);

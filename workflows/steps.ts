@@ -11,8 +11,9 @@ import type { CallbackActivities, GenerationActivities, MainActivities } from '.
 import { retryPace } from '../src/tasks/retry-pace.ts';
 import { taskQueuesOf } from '../src/temporal/task-queues.ts';
 
-// One proxy per retry policy. No task fails for the number of its attempts, because a deploy must not use them up. An activity that
-// cannot succeed throws a failure that is not retried.
+// One proxy per retry policy. No task fails because of the number of its
+// attempts, which a deploy would use up. An activity that cannot succeed throws
+// a failure that is not retried.
 
 const steadily = {
   initialInterval: retryPace.firstMs,
@@ -40,8 +41,9 @@ const localBookkeeping = proxyLocalActivities<Bookkeeping>({
 });
 
 /**
- * Runs first on the worker that runs the workflow, which adds one event to the history instead of six. If the database or the worker fails there, Temporal
- * retries the step as an activity, which adds nothing to the history.
+ * Runs the step as a local activity first, which adds one event to the history
+ * instead of six. If that fails with an error that may be retried, the step
+ * runs as an ordinary activity, whose retries add no events.
  */
 export const bookkeeping: Bookkeeping = {
   chargeCredits: (task) => locallyFirst((steps) => steps.chargeCredits(task)),
@@ -84,7 +86,10 @@ const generationAttempts = {
   queued: { retry: steadily },
 } as const;
 
-/** Generation on its own queue, fair between accounts, limited by the model's deadline. */
+/**
+ * Generation on our own machines has its own queue, which is fair between
+ * accounts, and is limited by the model's deadline.
+ */
 export function generationOf({ accountId, model, deadlineMs }: ChargedTask, attempt: keyof typeof generationAttempts) {
   const { retry, ...priority } = generationAttempts[attempt];
   return proxyActivities<GenerationActivities>({
@@ -100,8 +105,10 @@ export function generationOf({ accountId, model, deadlineMs }: ChargedTask, atte
 }
 
 /**
- * Generation by upstreams: a task that waits for a slot ends its attempt and is retried later, so attempts need no order of their
- * own. The deadline ends with the upstream's job, and fetching its video may take as long again.
+ * Generation by upstreams. A task that waits for a slot ends its attempt and is
+ * retried later, so attempts need no priority. The deadline limits the
+ * upstream's job. Fetching the video may take as long again, so the limit is
+ * twice the deadline.
  */
 export function remoteGenerationOf({ accountId, model, deadlineMs }: ChargedTask) {
   return proxyActivities<GenerationActivities>({

@@ -5,7 +5,10 @@ import {
   OpenTelemetryOutboundInterceptor,
 } from '@temporalio/interceptors-opentelemetry/lib/workflow/index.js';
 
-/** Part of the bundle that workers take while traces are exported, and of no other. */
+/**
+ * Only the bundle of workers that export traces contains these interceptors
+ * (src/temporal/bundle-workflows.ts).
+ */
 export const interceptors: WorkflowInterceptorsFactory = () => ({
   inbound: [new OpenTelemetryInboundInterceptor()],
   outbound: [new OpenTelemetryOutboundInterceptor()],

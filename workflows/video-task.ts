@@ -24,8 +24,10 @@ export type VideoTaskInput = {
 };
 
 /**
- * `queuing` until the task has ended, as the search attribute: only the database records when an upstream job has started, because a
- * signal about it would add four events to each history. For operators; clients use recordInfo, which needs no worker.
+ * Returns `queuing` until the task has ended, as the search attribute does.
+ * Only the database records when an upstream job has started, because a signal
+ * about it would add four events to each history. Operators use this query;
+ * clients use recordInfo, which needs no worker.
  */
 export const statusQuery = defineQuery<TaskState>('status');
 
@@ -100,7 +102,10 @@ function readFinalState(taskId: string): Promise<TaskEnd> {
 
 type Show = (state: TaskState) => void;
 
-/** The search attribute has final states only, because each change costs an event and a write in the visibility store. */
+/**
+ * Updates the search attribute, which starts as `queuing`, for final states
+ * only, because each change costs an event and a write in the visibility store.
+ */
 function showState(): Show {
   let shown: TaskState = 'queuing';
   setHandler(statusQuery, () => shown);

@@ -57,7 +57,7 @@ export async function withCreateGrace<T>(
 
 type Signals = Pick<Attempt, 'signal' | 'signalWithoutDeadline'>;
 
-/** The end of an attempt whose signal has aborted. */
+/** Returns the end of an attempt whose signal has aborted. */
 export function interrupted(attempt: Signals): Stop {
   if (hasDeadlinePassed(attempt)) return { kind: 'task_failed', failure: providerFailures.timeout };
   return isCancelled(attempt) ? { kind: 'cancelled' } : { kind: 'undecided', detail: 'another attempt takes over' };

@@ -137,7 +137,11 @@ function lastMade(jobs: readonly ProviderJob[]): ProviderJob | undefined {
   return jobs.findLast(({ outcome }) => outcome !== 'not_created' && outcome !== 'refused');
 }
 
-/** The current order counts, so that an operator can move waiting tasks to another provider; a task of a removed model has its own. */
+/**
+ * Returns the current tiers of the catalogue, so that an operator can move
+ * waiting tasks to another provider. A task of a removed model has stored its
+ * own.
+ */
 async function tiersOf(deps: ActivityDeps, { taskId, param, providers = [] }: RoutedTask): Promise<Tiers> {
   const known = deps.models.get(param.model)?.tiers ?? (await readTiers(deps.db, taskId));
   if (known !== undefined) return known;

@@ -171,7 +171,10 @@ export async function withinLimit<T>(send: (signal: AbortSignal) => Promise<T>):
   return await pTimeout(send(stop.signal), limit).finally(() => stop.abort());
 }
 
-/** Releases the slot. The upstream's own figure replaces the estimate. */
+/**
+ * Records the end of the job upstream and its cost, which releases the slot. A
+ * cost that the upstream reports replaces the estimate.
+ */
 export async function recordCost(
   { deps, task }: { readonly deps: ActivityDeps; readonly task: Pick<Task, 'param'> },
   { taskId, ordinal, open, submittedAt = Date.now() }: SubmittedJob,

@@ -55,7 +55,8 @@ async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: Pol
   const conflict = await commitIntent(attempt, job);
   if (conflict !== undefined) return conflict;
   if (signal.aborted) return interrupted(attempt);
-  // One grace time for both, so that a cancelled attempt ends ten seconds later at most.
+  // One grace time covers the create and the record of its job, so that a
+  // cancelled attempt ends ten seconds later at most.
   return await withCreateGrace(attempt, signalWithoutDeadline, (late) =>
     sendCreate(attempt, { ...job, provider }, request, late),
   );
@@ -95,7 +96,10 @@ export function spelledInput({ imageReference }: Pick<OpenProvider, 'imageRefere
   return { ...input, prompt: spellImageReferences(input.prompt, input.imageUrls.length, imageReference) };
 }
 
-/** Added to the deadline, up to which an upstream may let a job wait. */
+/**
+ * Added to the deadline, because an upstream may let a job wait until the
+ * deadline before it fetches the media.
+ */
 const linkGraceMs = 60 * 60_000;
 
 async function linksFor(
@@ -179,7 +183,10 @@ export async function recordAccepted(attempt: Attempt, job: JobIn<'running'>, la
   return { kind: 'job', job };
 }
 
-/** Between two attempts to record a job in a database that is unavailable. */
+/**
+ * The pause between two attempts to record a job while the database is
+ * unavailable.
+ */
 const recordPauseMs = 1_000;
 
 /** Waits for the database, because the id of a job that is paid for is known to this attempt only. */

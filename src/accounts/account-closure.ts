@@ -7,8 +7,11 @@ import { recordEvent } from '../people/security-events.ts';
 import type { Upload } from '../media/upload.ts';
 import { many, none, one } from '../platform/database/statement.ts';
 
-// The commit closes an account; the workflow `closeAccount` deletes the content of its tasks afterwards.
+// The commit closes an account. The workflow `closeAccount` deletes its uploads
+// and the content of its tasks afterwards.
 
+// Users are locked in the order of their ids, so that two closings of accounts
+// with the same members cannot deadlock.
 const closeOpenAccount = none<[accountId: string]>({
   name: 'close-account',
   text: `
@@ -103,7 +106,8 @@ export const listUploadsOf = many<Upload, [accountId: string, limit: number]>({
 });
 
 /**
- * Finishes a closure unless deletions or images are left, and deletes the account's callback secrets and remaining events. `not_open`: the closure has
+ * Finishes a closure unless deletions or uploads are left, and deletes the
+ * account's callback secrets and remaining events. `not_open`: the closure has
  * finished before, or the account is not being closed.
  */
 export const finishClosure = one<{ readonly outcome: 'finished' | 'not_empty' | 'not_open' }, [accountId: string]>({

@@ -78,14 +78,17 @@ export async function createAccount(db: Database, account: NewAccount): Promise<
   return accountId;
 }
 
-/** Creates an account if none exists. */
+/** Creates an account if the installation has none. */
 export async function createFirstAccount(db: Pick<Database, 'run'>, account: NewAccount): Promise<string | undefined> {
   return (await openFirst(db, uuidv7(), account))?.id;
 }
 
 type Limits = Pick<Account, 'maxUnfinishedTasks' | 'createRate'>;
 
-/** The limits apply from the next create on. Returns undefined for an unknown account. */
+/**
+ * The limits apply from the next create on, and earlier creates do not count
+ * towards the rate. Returns undefined for an unknown account.
+ */
 export const setAccountLimits = maybeOne<Account, [accountId: string, limits: Limits]>({
   name: 'set-account-limits',
   text: `

@@ -81,7 +81,11 @@ async function insert(db: Pick<Database, 'run'>, newKey: NewKey, maxActive?: num
   return { kind: 'made', key, apiKey };
 }
 
-/** Creates a key without a limit per account; with caps only in a transaction that holds the account's lock. Returns undefined for an unknown account. The caller checks that it is open. */
+/**
+ * Creates a key without a limit per account. Returns undefined for an unknown
+ * account. The caller checks that the account is open. Caps require a
+ * transaction that holds the account's lock.
+ */
 export async function createApiKey(
   db: Pick<Database, 'run'>,
   newKey: NewKey,
@@ -120,7 +124,10 @@ returning account_id as "accountId", name, hint, revoked_at as "revokedAt", chan
   values: (keyId, accountId) => [keyId, accountId],
 });
 
-/** Includes keys in the overlap of a rotation. */
+/**
+ * The maximum of active keys of an account, including those in the overlap of a
+ * rotation.
+ */
 export const maxActiveKeys = 100;
 
 /** The account must exist. Throws `AccountClosed`. */

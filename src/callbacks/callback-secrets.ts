@@ -64,7 +64,11 @@ export type SecretRotation = {
   readonly overlapSeconds: number;
 };
 
-/** Replaces the current secret, which also signs for `overlapSeconds` more, beside the eight before it at most. The new one counts as shown. Throws `AccountClosed`. */
+/**
+ * Replaces the current secret, which also signs for `overlapSeconds` more,
+ * beside at most eight earlier ones. The new secret counts as shown. Throws
+ * `AccountClosed`.
+ */
 export function rotateCallbackSecret(
   db: Database,
   { accountId, purpose, sealed, overlapSeconds }: SecretRotation & { readonly sealed: string },

@@ -76,8 +76,10 @@ export const operatorCallbackSchema = callbackSchema
   .meta({ id: 'OperatorCallback' });
 
 /**
- * Presents a callback to its account. It reports every network error alike, without its duration: a client that could distinguish `blocked` from `timeout`
- * could scan our private network. So a failed attempt appears only after the longest time an attempt may take.
+ * Presents a callback to its account. Every network error is reported alike and
+ * without its duration, because a client that could distinguish `blocked` from
+ * `timeout` could scan our private network. So a failed attempt appears only
+ * after the longest time that an attempt may take.
  */
 export function presentCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
   return view(callbackSchema, { taskId: delivery.deliveryId, ...presentProgress(delivery, attempts, now) });

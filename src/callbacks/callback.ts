@@ -1,7 +1,8 @@
 import { hourMs, minuteMs, secondMs } from '../platform/duration.ts';
 
 /**
- * Pauses before each attempt: a schedule has ten attempts in three days. A pause begins at the end of the previous attempt, or, after a network error,
+ * Pauses before each attempt: a schedule has ten attempts in three days. A
+ * pause begins at the end of the previous attempt, or, after a network error,
  * at the latest time at which that attempt could have ended.
  */
 export const callbackPausesMs: readonly number[] = [

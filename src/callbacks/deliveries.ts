@@ -14,7 +14,9 @@ export type DeliveryState = (typeof deliveryStates)[number];
 
 /** The callback of a task, or an event of an account. Times are Unix milliseconds. */
 export type Delivery = {
-  /** That of the task, for its callback. */
+  /**
+   * The id of the task for its callback, and that of the event for an event.
+   */
   readonly deliveryId: string;
   readonly accountId: string;
   readonly accountName?: string | undefined;
@@ -32,7 +34,10 @@ export type Delivery = {
   readonly redeliveries: number;
   readonly createdAt: number;
   readonly finishedAt: number | undefined;
-  /** The latest start of the next attempt; meaningless after the end of the delivery. */
+  /**
+   * The latest start of the next attempt. After the last attempt, the latest
+   * time at which that attempt could have ended.
+   */
   readonly dueAt: number;
 };
 
@@ -85,13 +90,13 @@ export class ContentDeleted extends Error {
 /** Makes the callback pending again, in any state. Returns undefined if there is no callback. Throws `ContentDeleted`. */
 export async function requestRedelivery(db: Pick<Database, 'run'>, taskId: string): Promise<Delivery | undefined> {
   const reopened = await reopen(db, taskId);
-  // The deletion may have been committed while this waited for it.
+  // The deletion may have been committed while the update waited for its lock.
   if (reopened === undefined && (await findTask(db, taskId))?.contentDeletedAt !== undefined)
     throw new ContentDeleted();
   return reopened;
 }
 
-/** Does the same for an operator, with an entry in the audit log. */
+/** Requests a redelivery for an operator, with an entry in the audit log. */
 export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise<Delivery | undefined> {
   return recordAction(db, actor, async (transaction) => {
     const answer = await requestRedelivery(transaction, taskId);
@@ -140,7 +145,10 @@ order by finished_at desc, id desc limit $3`,
   values: ({ after, limit }) => [after?.finishedAtUs, after?.deliveryId, limit],
 });
 
-/** Stored attempts per delivery, because a client may request any number of redeliveries. */
+/**
+ * The maximum of stored attempts per delivery, because a client may request any
+ * number of redeliveries.
+ */
 export const maxStoredAttempts = 100;
 
 const attemptsOf = many<
@@ -165,7 +173,10 @@ export async function listDeliveryAttempts(
   return attempts.map(({ deliveryId: _delivery, ...attempt }) => attempt);
 }
 
-/** The numbers of attempts are of this type in the database. */
+/**
+ * The maximum of `integer`, the type of the numbers of attempts in the
+ * database.
+ */
 export const maxAttemptNumber = 2_147_483_647;
 
 /** Finds an attempt of a delivery, the latest one by default, with what was sent and received. */

@@ -1,4 +1,7 @@
-/** An attempt sent this, and received these headers. The first bytes of the response's body are stored beside it. */
+/**
+ * The request of an attempt and the headers of its response. The first bytes of
+ * the response's body are stored beside them.
+ */
 export type Exchange = {
   /** The values of signatures are hidden. */
   readonly requestHeaders: Headers;
@@ -8,7 +11,10 @@ export type Exchange = {
   /** Undefined without a response. */
   readonly response?: {
     readonly headers: Headers;
-    /** Any client may reach the server. Otherwise only operators read its response. */
+    /**
+     * True if any client can reach the receiver. Otherwise only operators read
+     * its response.
+     */
     readonly isPublic: boolean;
   };
 };
@@ -58,7 +64,7 @@ function firstHeaders(headers: Answer['headers']): Headers {
   return first;
 }
 
-/** The database takes no null characters and no halves of a character. */
+/** PostgreSQL stores neither NUL characters nor unpaired surrogates. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\u{fffd}');
 }

@@ -3,8 +3,9 @@ import { type Delivery, type DeliveryState, deliveryColumns, pendingAgain } from
 import type { EventType } from './event.ts';
 import { many } from '../platform/database/statement.ts';
 
-// Callbacks and events for their account. A client must not learn how long an unreachable address took to fail, so a failed delivery is shown as
-// pending until its last attempt without a response could have timed out.
+// Callbacks and events as their account receives them. A client must not learn
+// how long an unreachable address took to fail, so a failed delivery is shown
+// as pending until its last attempt without a response could have timed out.
 
 export type OwnDeliveryFilter = {
   readonly accountId: string;
@@ -26,7 +27,11 @@ const isHidden = (
     where delivery_id = callback_deliveries.id and status is null
       and started_at > to_timestamp((${now} - ${callbackTimeoutMs}) / 1000)))`;
 
-/** Lists by the time of the event, the latest first. A redelivery does not change the order. */
+/**
+ * Lists by the time of the event, the latest first. A redelivery does not
+ * change the order. The conditions on `delivered` repeat those of the partial
+ * indexes.
+ */
 const listing = (name: string, which: string) => ({
   name,
   plannedAnew: true,

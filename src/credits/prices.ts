@@ -104,7 +104,10 @@ export type WithdrawOutcome =
   | { readonly kind: 'too_late'; readonly price: SetPrice }
   | { readonly kind: 'price_not_found' };
 
-/** Withdraws a price that does not begin within `leadMs`. Another price can follow one that has begun. */
+/**
+ * Withdraws a price that does not begin within `leadMs`. One that has begun can
+ * only be followed by another price.
+ */
 export async function withdrawPrice(
   db: Database,
   { priceId, who, leadMs = priceLeadMs }: { readonly priceId: number; readonly who: string; readonly leadMs?: number },
@@ -142,7 +145,7 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or model = $2)
 /** A price that operators set, and the number of accounts that have one of their own. */
 export type SetPriceName = Pick<SetPrice, 'model' | 'priceName'> & { readonly accounts: number };
 
-/** Lists the prices that have an amount of operators, in force or announced. */
+/** Lists the prices whose amounts operators have set, in force or announced. */
 export const listSetPriceNames = many<SetPriceName>({
   name: 'list-set-price-names',
   plannedAnew: true,

@@ -63,8 +63,9 @@ const ofSpending =
 const currentPeriod = `greatest(spend_caps.period_start, ${periodStart})`;
 
 /**
- * Returns a cap that a charge would exceed, and marks it as reached: the response is `spend_cap_reached`. A trigger records the event of
- * the first mark. The caller holds the account's lock.
+ * Returns the cap that a charge would exceed, of several the one that resets
+ * last, and marks it as reached: the response is `spend_cap_reached`. A trigger
+ * records the event of the first mark. The caller holds the account's lock.
  */
 export const markExceededCap = maybeOne<SpendCap, [spending: Spending]>({
   name: 'mark-exceeded-cap',

@@ -29,7 +29,10 @@ h2 { break-after: avoid; }
 @media print { body { max-width: none; margin: 0; padding: 0; font-size: 10.5pt; } }
 `;
 
-/** A formatter must not touch it: the policy allows exactly this text. */
+/**
+ * Plain text instead of an `html` template, because a formatter would change
+ * the text whose hash the policy contains.
+ */
 const styleElement = trusted(`<style>${style}</style>`);
 
 /** The policy of the console's pages, without scripts, requests and forms. */

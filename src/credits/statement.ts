@@ -110,7 +110,7 @@ function lineOf({ section, model, priceName, bookedAt, reason, entries, credits 
   return { section, model, priceName, bookedAt, reason, entries, credits };
 }
 
-/** A statement that is wrong must not be sent. */
+/** Throws if a statement does not add up, because it must not be sent. */
 export function requireSum(
   what: string,
   { opening, closing, lines }: Pick<AccountStatement, 'opening' | 'closing' | 'lines'>,

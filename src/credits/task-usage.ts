@@ -54,7 +54,11 @@ const sums = `sum(tasks)::int as tasks, sum(succeeded)::int as succeeded, sum(fa
 
 const cursor = `(select usage_counted_at, usage_counted_id from maintenance)`;
 
-/** Tasks of all accounts that housekeeping adds in its next run; there are more only if it has not run for long. */
+/**
+ * The maximum of ended tasks of all accounts that a read adds up. Housekeeping
+ * leaves fewer, unless it has not run for a long time; then reports lack the
+ * newest tasks.
+ */
 const maxRecent = 20_000;
 
 /** SQL for the account's tasks that are in no sum yet. Without a low limit the planner would read the whole table. */

@@ -12,7 +12,10 @@ import { groupDaySchema, modelUsageSchema, presentGroupDay, presentModels } from
 const maxDays = 92;
 const maxGroups = 20;
 const maxGroupsInFile = 1_000;
-/** Models leave the catalogue, and their names are the operators', so there are few. */
+/**
+ * Includes models that have left the catalogue. Operators name models, so there
+ * are few.
+ */
 const maxModels = 200;
 
 const usageQuery = strictQuery({

@@ -8,8 +8,9 @@ import { VideoFileError } from './video-file-error.ts';
 const maxManifestBytes = 16 * 1024 * 1024;
 
 /**
- * Puts the C2PA manifest of one video into a conversion of it, where manifests usually are, behind `ftyp`. The signature of the manifest stays
- * valid; its hash of the video's bytes does not, which validators report.
+ * Puts the C2PA manifest of one video into a conversion of it, behind `ftyp`,
+ * where manifests usually are. The signature of the manifest stays valid; its
+ * hash of the video's bytes does not, which validators report.
  */
 export async function carryManifest(fromPath: string, { at, to }: Box, path: string): Promise<void> {
   if (to - at > maxManifestBytes) throw new VideoFileError(`the manifest has more than ${maxManifestBytes} bytes`);
@@ -34,7 +35,7 @@ async function* withManifest(path: string, manifest: Buffer): AsyncGenerator<Buf
 const offsetBytes: Readonly<Record<string, 4 | 8>> = { stco: 4, co64: 8 };
 const parents = ['moov', 'trak', 'mdia', 'minf', 'stbl'];
 
-/** The index of a video whose data lies further behind. */
+/** Returns the index (`moov`) of a video whose data is moved by `byBytes`. */
 async function movedIndex(file: BoxFile, { at, to }: Box, byBytes: number): Promise<Buffer> {
   if (to - at > maxIndexBytes) throw new VideoFileError(`the index has more than ${maxIndexBytes} bytes`);
   const index = await readAt(file, at, to - at);

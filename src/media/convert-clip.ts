@@ -28,7 +28,10 @@ const paddingSeconds = 0.25;
 /** Decoders work on whole blocks of at most 64 pixels a side. The exact limit is checked on the converted clip. */
 const largestBlock = 64;
 
-/** A busy machine takes many times as long as a free one. Frames that are never shown would take hours. */
+/**
+ * The time limit of a conversion: a busy machine takes many times as long as a
+ * free one, and a clip whose frames are never shown would take hours.
+ */
 const baseLimitMs = 5 * 60_000;
 const limitMsPerSecond = 20_000;
 

@@ -16,7 +16,10 @@ export type FetchSettings = {
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly client: Pick<GuardedClient, 'download'>;
-  /** Copies media that were uploaded to us to `path`, and answers whether they are still there; undefined for every other address. */
+  /**
+   * Copies media that were uploaded to us to `path`, and returns whether they
+   * still exist. Undefined for every other address.
+   */
   readonly readUpload?: (url: string, path: string) => Promise<boolean> | undefined;
 };
 
@@ -39,7 +42,8 @@ const failCodes = {
 } as const satisfies Record<MediaKind, Record<string, FailCode>>;
 
 /**
- * Runs `fetchOne` for each source, and returns the outcomes in their order. Throws the first error and stops the others; ends after the last fetch has
+ * Runs `fetchOne` for each source, and returns the outcomes in their order. The
+ * first error stops the other fetches, and is thrown after the last one has
  * ended, because the folder is deleted then.
  */
 export async function fetchEach<Source, Fetched>(

@@ -42,7 +42,10 @@ function howItEnded(failure: FfmpegFailure): string {
   return failure.exitCode === null ? 'could not be started' : `ended with exit code ${failure.exitCode}`;
 }
 
-/** A poster takes a few seconds at most, and many times as long on a very busy machine. */
+/**
+ * The default limit of the time without another frame. A poster takes a few
+ * seconds at most, and many times as long on a very busy machine.
+ */
 const longestStallMs = 5 * 60_000;
 
 const globalOptions = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-y', '-progress', 'pipe:1'];
@@ -81,7 +84,8 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
     lowerPriority(child.pid);
     onFrames(child.stdout, (frames) => {
       if (frames !== last) {
-        // Set anew instead of `refresh`, which the mocked clock of Node 20 does not know.
+        // Set anew instead of `refresh`, which the mocked clock of Node 20
+        // lacks.
         clearTimeout(stall);
         stall = setTimeout(onStall, stallMs);
       }

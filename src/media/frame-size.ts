@@ -5,8 +5,8 @@ export type FrameSize = { readonly widthPx: number; readonly heightPx: number };
 type FixedRatio = Exclude<Ratio, 'adaptive'>;
 
 /**
- * Pixel sizes at 720p, from which those of every other resolution are scaled. The first six are those of Seedance 2.0; the others have
- * the same area.
+ * Pixel sizes at 720p, from which those of every other resolution are scaled.
+ * The first six are those of Seedance 2.0; the others have about the same area.
  */
 export const frameSizes: Record<FixedRatio, FrameSize> = {
   '16:9': { widthPx: 1280, heightPx: 720 },
@@ -87,7 +87,9 @@ function nearestSide(pixels: number, step: number): number {
   return Math.round(pixels / step) * step;
 }
 
-/** Every model has these, so `adaptive` selects among them. */
+/**
+ * The ratios among which `adaptive` selects, whichever of them a model sells.
+ */
 const adaptiveRatios = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] as const satisfies readonly FixedRatio[];
 
 /** Nearest by the logarithm of width over height, so that twice as wide and twice as tall are equally far from it. */

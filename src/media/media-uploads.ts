@@ -50,7 +50,7 @@ export function createMediaUploads({ db, resultStore, retentionMs, workFolder }:
   };
 
   async function store(accountId: string, { fileName, path, sha256 }: Received): Promise<UploadOutcome> {
-    // Only the account may learn the id, which opens the file.
+    // A random id, so that no client can guess those of other accounts.
     const upload: Upload = { uploadId: uuidv4(), fileName };
     const { size: bytes } = await stat(path);
     const added = await addUpload(db, { ...upload, accountId, bytes, retentionMs });

@@ -6,8 +6,10 @@ import { createSlots } from '../outbound/limits.ts';
 import { VideoFileError } from './video-file-error.ts';
 import type { VideoReadings } from './video-readings.ts';
 
-// A kilobyte can describe a billion pictures, whose times and sizes the library lists in memory, or make it loop forever. It reads
-// files in processes of its own, which such a file ends instead of this one.
+// A kilobyte can describe a billion pictures, whose times and sizes the library
+// lists in memory, or make the library loop forever. So the library reads files
+// in processes of its own, and such a file ends one of them instead of this
+// process.
 
 export type ReadOrder = { readonly reading: keyof VideoReadings; readonly path: string };
 /** `failure`: the reason why the file cannot be read. `outage`: an error of this machine. */

@@ -23,8 +23,9 @@ const limits = {
 const decoding = createSlots({ maxHeld: 2, maxWaiting: 1000, maxWaitMs: 10 * 60_000 });
 
 /**
- * Fetches, checks and re-encodes the reference images, in the order of `sources`. Throws `TaskError` for the first bad one. An error
- * that no image caused is thrown unchanged and may be retried.
+ * Fetches, checks and re-encodes the reference images, in the order of
+ * `sources`. Throws `TaskError` for the first invalid one. An error that no
+ * image caused is thrown unchanged and may be retried.
  */
 export async function fetchReferenceImages({
   sources,

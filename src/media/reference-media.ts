@@ -13,11 +13,14 @@ export type MediaFetch = Pick<FetchSettings, 'folder' | 'signal'> & {
 
 type FetchReferenceMedia = MediaFetch & FetchSettings & { readonly ffmpeg: Ffmpeg };
 
-/** The limits of a model that has lost its own. */
+/** The limits of a model that was removed from the catalogue. */
 const standardVideo = inputFields.videoUrls.bounds.parse({ max: 1 });
 const standardAudio = inputFields.audioUrls.bounds.parse({ max: 1 });
 
-/** Fetches, checks and re-encodes all reference media of a task. Throws a `TaskError` for the first bad one. */
+/**
+ * Fetches, checks and re-encodes all reference media of a task. Throws a
+ * `TaskError` for the first invalid one.
+ */
 export async function fetchReferenceMedia({
   input,
   bounds,

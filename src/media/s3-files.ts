@@ -177,7 +177,10 @@ async function* objectNames(bucket: Bucket, folder: string): AsyncGenerator<Stor
   }
 }
 
-/** The store sends downloads itself; only a missing file is answered here. */
+/**
+ * Redirects to the store, which serves downloads itself. Reference media are
+ * streamed instead, and a missing file is reported here.
+ */
 async function sourceOf(bucket: Bucket, link: OpenedLink, method: 'GET' | 'HEAD'): Promise<MediaSource | undefined> {
   const { client, location } = bucket;
   const object = objectOf(bucket, requireMediaKey(link.key));

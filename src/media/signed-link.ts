@@ -37,7 +37,10 @@ export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date
   };
 }
 
-/** Fresh links to a task's video and its last frame: none before its success, and none after the media has passed its retention. */
+/**
+ * Returns fresh links to a task's video and its last frame: none before its
+ * success, and none after the media was deleted.
+ */
 export function resultLinks(store: { link(key: string): string }, { result, mediaDeletedAt }: Task): ResultLinks {
   if (result === undefined || mediaDeletedAt !== undefined) return { resultUrls: [] };
   const { videoKey, lastFrameKey } = result;

@@ -73,7 +73,10 @@ function maxBytesOf(contentType: string): number {
   return maxUploadBytes(kinds.find((one) => one === kind) ?? 'image');
 }
 
-/** More than one request can name. */
+/**
+ * Bounds the read. Create requests name fewer files, unless a model takes the
+ * maximum of every kind.
+ */
 const maxPreviews = 50;
 
 export const previewUploads = defineEndpoint({

@@ -65,7 +65,7 @@ export type Reversal = {
   readonly minorUnits: number | undefined;
   /** True if the money has left us: false for a refund that failed, and for a dispute that was won. */
   readonly isTaken: boolean;
-  /** It will not change again. */
+  /** True if it will not change again. */
   readonly isFinal: boolean;
 };
 

@@ -7,7 +7,11 @@ import { processEvent } from './process-payments.ts';
 
 const types = ['application/json'];
 
-/** Each provider sends its events to an address of its own. It repeats an event until it gets a 200, which it gets once the event is booked. */
+/**
+ * Each provider sends its events to an address of its own, and repeats an event
+ * until it receives a 200. The 200 is sent after the event is booked, so that
+ * none is lost.
+ */
 export const hookEndpoints = paymentProviderNames.map((name) =>
   defineEndpoint({
     operationId: `${name}Event`,

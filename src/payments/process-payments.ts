@@ -5,7 +5,8 @@ import { reversePayment } from './reverse-payment.ts';
 import { settlePayment, type Settling } from './settle-payment.ts';
 import type { Settler } from './top-ups.ts';
 
-// Settles and reverses payments, with log lines and metrics. Events and reconciliation both use it.
+// Settles and reverses payments, with log lines and metrics. Both events and
+// reconciliation use these functions.
 
 export type PaymentDeps = Settling & { readonly log: Log; readonly events: Events };
 

@@ -70,7 +70,10 @@ async function readAgain(deps: PaymentDeps, checkoutId: string): Promise<void> {
   if (payment !== undefined) await applyPayment(deps, payment, 'reconciliation');
 }
 
-/** An operator clears a payment that cannot be granted by returning it at the provider. */
+/**
+ * Removes a payment that could not be granted, once an operator has returned it
+ * at the provider.
+ */
 async function clearUngranted(deps: PaymentDeps, checkoutId: string): Promise<void> {
   const payment = await deps.provider.readCheckout(checkoutId);
   if (payment === undefined || (await isReturned(deps, payment))) await forgetUngranted(deps.db, checkoutId);

@@ -4,8 +4,9 @@ import { many, maybeOne, none } from '../platform/database/statement.ts';
 import type { PaymentProvider, Reversal } from './contract.ts';
 import { findTopUpByPayment, type TopUp } from './top-ups.ts';
 
-// Refunds and disputes take back their share of the credits, also those that are spent. Each is booked when it begins, and back when
-// the money stays with us after all.
+// Refunds and disputes take back their share of the credits, even if these are
+// already spent. Each is booked when it begins, and reversed if the money stays
+// with us after all.
 
 export type ReversalOutcome =
   | { readonly kind: 'unknown_payment' }
@@ -65,7 +66,8 @@ function bookReversals(
       if (entry === undefined) throw new Error(`the balance of account ${accountId} is out of range`);
       booked.push({ reference, kind, credits: change });
     }
-    // A view that changed nothing outdates no other, so any number of them may be read at the same time.
+    // Only a change raises the version, so concurrent reads of the provider
+    // that find nothing new do not invalidate each other.
     if (isChanged) await raiseVersion({ run }, topUpId);
     return booked;
   });
@@ -73,7 +75,7 @@ function bookReversals(
 
 const reasons = { refund: 'Refund', dispute: 'Dispute' } as const;
 
-/** Rounds down, in whole numbers of any size. */
+/** Rounds down. BigInt is used, because the product may exceed 2^53. */
 function shareOf(
   part: number,
   { credits, minorUnits }: { readonly credits: number; readonly minorUnits: number },

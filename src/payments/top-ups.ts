@@ -101,7 +101,9 @@ export function openTopUp(
   });
 }
 
-/** Stores the provider's id, unless an event brought it before. */
+/**
+ * Stores the provider's id of the checkout, unless an event brought it before.
+ */
 export const recordCheckout = none<[topUpId: string, checkoutId: string]>({
   name: 'record-checkout',
   text: 'update top_ups set checkout_id = $2 where id = $1 and checkout_id is null',
@@ -113,7 +115,10 @@ export const abandonTopUp = none<[topUpId: string]>({
   text: `update top_ups set state = 'failed' where id = $1 and state = 'open'`,
 });
 
-/** Ends purchases whose checkout was never returned, so that no customer has its address. Returns how many. */
+/**
+ * Ends purchases whose checkout was never returned, so that no customer has its
+ * address.
+ */
 export const expireWithoutCheckout = many<{ readonly id: string }, [beforeMs: number]>({
   name: 'expire-top-ups-without-checkout',
   text: `

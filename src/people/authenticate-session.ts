@@ -90,7 +90,10 @@ async function findMember(ctx: Context, deps: Deps, effect: Effect): Promise<Per
   return { session, accountId, role };
 }
 
-/** An operator's view of an account has the owner's reads, and no change: nothing that may change something gets past this. */
+/**
+ * An operator's view of an account has the rights of its owner to read. Every
+ * request that may change something is refused.
+ */
 function requireOwnRights({ method }: Context, { isView }: FoundSession, { changesNothing }: Effect): void {
   if (isView && method !== 'GET' && changesNothing !== true) throw new HttpError('read_only_view');
 }

@@ -28,7 +28,11 @@ export type SignUpConfirmation = {
   readonly requestId: string;
 };
 
-/** Opens the account of a sign-up, and signs its owner in; undefined if the link is no longer open. */
+/**
+ * Opens the account of a sign-up, and signs its owner in. Returns undefined if
+ * the link is no longer open, and `code_invalid` if its code can no longer be
+ * redeemed.
+ */
 export function confirmSignUp(
   db: Database,
   confirmation: SignUpConfirmation & Pick<SignIn, 'before'>,

@@ -7,7 +7,10 @@ import { isLastOperator, type Named } from './people.ts';
 import { many, maybeOne, none, one } from '../platform/database/statement.ts';
 import { findUser, findUserByEmail, lockEmail, lockUser, type User } from './users.ts';
 
-/** Lets the rest of the transaction change append-only records (see the migration `0001-accounts.ts`). */
+/**
+ * Lets the rest of the transaction change append-only records, whose triggers
+ * read this setting.
+ */
 export const allowErasure = none<[]>({
   name: 'allow-erasure',
   text: `select set_config('videogen.erasure', 'on', true)`,
@@ -87,8 +90,9 @@ type Erasure =
   | 'last_operator';
 
 /**
- * Erases a person: their credentials and the records about them. Records that must stay lose the name and the address. An address
- * without a user may still be in invitations and records.
+ * Erases a person: their credentials and the records about them. Records that
+ * must stay lose the name and the address. An address without a user is erased,
+ * too, because invitations and records may contain it.
  */
 export function eraseUserAs(db: Database, actor: Actor, named: Named): Promise<Erasure> {
   const isSelf = actor.kind === 'user' && 'userId' in named && actor.userId === named.userId.toLowerCase();

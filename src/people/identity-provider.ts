@@ -33,7 +33,10 @@ export type IdentityProvider = ReturnType<typeof createIdentityProvider>;
 
 const timeoutSeconds = 10;
 
-/** Age of a provider's session that it must authenticate again. The parameter also makes providers return `auth_time`. */
+/**
+ * The provider must authenticate a person again whose session there is older
+ * than this. The parameter also makes providers return `auth_time`.
+ */
 const maxAgeSeconds = sessionSeconds.operator.absolute;
 
 export function createIdentityProvider(settings: OidcSettings, redirectUri: string) {
@@ -94,7 +97,8 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
 const clockSkewMs = 30_000;
 
 /**
- * Google and others send no `auth_time`. Then only a visit for a recent authentication counts as one. Throws if such a visit ended
+ * Returns 0 without `auth_time`, which Google and others do not send, unless
+ * the visit was for a recent authentication. Throws if such a visit ended
  * without an authentication.
  */
 function authenticationTimeOf({ proofSince }: OidcVisit, authTime: number | undefined): number {

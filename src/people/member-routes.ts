@@ -44,7 +44,8 @@ const list = defineEndpoint({
 
 const roleField = oneOf(roles);
 
-// The link lets any person become the invited one. So an owner gets it only where nothing else can deliver it.
+// Anyone who has the link can accept the invitation. So an owner gets it only
+// if it was not sent by e-mail.
 const memberInvitationSchema = newLinkSchema
   .extend({
     url: z.string().nullable().meta({ description: 'Null if it was sent by e-mail. It is not shown again.' }),

@@ -60,8 +60,8 @@ select exists (
 });
 
 /**
- * Finds a member whose role is about to change; undefined means that they leave. Locks the account, because it must always have
- * an owner.
+ * Finds a member whose role is about to change. Without a `role`, the member
+ * leaves. Locks the account, because it must always have an owner.
  */
 async function memberToChange(
   db: Pick<Database, 'run'>,

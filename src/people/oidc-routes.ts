@@ -46,7 +46,10 @@ async function startVisit(ctx: Context, deps: HttpDeps): Promise<void> {
   }
 }
 
-/** The cookie binds the visit to its browser, so that a link cannot sign a person in as another one. */
+/**
+ * The cookie binds the visit to its browser, so that a link cannot sign a
+ * person in as another user.
+ */
 async function finishVisit(ctx: Context, deps: HttpDeps): Promise<void> {
   const { db, log, console: settings } = deps;
   const { oidc, publicUrl } = settings;

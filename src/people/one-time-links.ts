@@ -31,7 +31,10 @@ export type SignUpRequest = {
   readonly mailboxHash: Buffer;
   /** The code that the new account redeems. */
   readonly codeHash: Buffer | undefined;
-  /** The mailbox has an account already: the link opens nothing from the start. */
+  /**
+   * True if the mailbox has a user already. The link is then stored as
+   * withdrawn.
+   */
   readonly isRegistered: boolean;
 };
 
@@ -198,7 +201,7 @@ export const withdrawInvitationsTo = many<Withdrawn, [by: ChangedBy, email: stri
   values: withChange,
 });
 
-/** Withdraws the invitations and resets to an e-mail. */
+/** Withdraws all open links to an e-mail: invitations, resets and sign-ups. */
 export const withdrawLinksTo = many<Withdrawn, [by: ChangedBy, email: string]>({
   name: 'withdraw-links-to-email',
   text: withdrawing('email = $4'),

@@ -28,7 +28,10 @@ export function hashPassword(password: string): Promise<string> {
 
 let dummy: Promise<string> | undefined;
 
-/** Takes the same time, and returns false, if there is no hash. */
+/**
+ * Verifies a password. Without a hash, takes the same time and returns false,
+ * so that the time of a response does not show which users exist.
+ */
 export function isPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
   return queued(async () => {
     dummy ??= hash('not a password of any user', cost);

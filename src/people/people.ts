@@ -44,7 +44,10 @@ select exists (
   select from one_time_links where id = $1 and makes_operator and purpose = 'invite' and withdrawn_at is not null)`,
 });
 
-/** Withdraws an invitation that makes an operator; false if there was never an open one with this id. */
+/**
+ * Withdraws an invitation that makes an operator. Returns false if there is no
+ * open or withdrawn one with this id.
+ */
 export function withdrawInvitationAs(db: Database, actor: Actor, linkId: string): Promise<boolean> {
   return recordAction(db, actor, async (transaction) => {
     const withdrawn = await withdrawInvitation(transaction, { actor: actor.name }, linkId);

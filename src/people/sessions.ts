@@ -62,7 +62,10 @@ where sessions.id = $1 and users.id = user_id and ${isLive}
 returning ${signedIn('sessions')}`,
 });
 
-/** Replaces the secret of a session whose person authenticated again; undefined if the session has ended. */
+/**
+ * Replaces the secret of a session and the time of its authentication, which is
+ * now by default. Returns undefined if the session has ended.
+ */
 export async function renewSession(
   db: Runner,
   sessionId: string,

@@ -167,7 +167,10 @@ async function lockAccountOf(db: Runner, { purpose, accountId }: Link) {
   return accountId === undefined ? undefined : (await lockOpenAccounts(db, [accountId]))[0];
 }
 
-/** An intruder may have a session or a passkey, which may be the reason for the reset. */
+/**
+ * Replaces the password, and removes passkeys and sessions, because an intruder
+ * who has one may be the reason for the reset.
+ */
 async function resetUser(db: Runner, userId: string, passwordHash: string | undefined): Promise<void> {
   if (passwordHash !== undefined) await setPassword(db, userId, passwordHash);
   await removePasskeys(db, userId);

@@ -132,7 +132,10 @@ update one_time_links set hash = $2, expires_at = now() + ${lifetimeSeconds.conf
 where id = $1 and purpose = 'confirm' and ${isOpen} returning email, expires_at as "expiresAt"`,
 });
 
-/** Creates a new link for an open request, which an operator delivers by hand, and revokes the earlier one. Returns undefined for other requests. */
+/**
+ * Creates a new link for an open request, which an operator delivers by hand,
+ * and revokes the earlier one. Returns undefined for other requests.
+ */
 export function renewSignUpAs(db: Database, actor: Actor, linkId: string): Promise<MailedLink | undefined> {
   return recordAction(db, actor, async (transaction) => {
     const token = newToken();

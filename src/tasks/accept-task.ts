@@ -87,12 +87,20 @@ export function lostRace(error: unknown): boolean {
   return violatedUniqueConstraint(error) !== undefined || isDeadlock(error);
 }
 
-/** `locked`: another process has locked the account. `not_accepted`: the task repeats another one or is refused; `acceptTask` returns which. */
+/**
+ * `locked`: another process has locked the account, or the account does not
+ * exist. `not_accepted`: the task repeats another one or is refused.
+ * `acceptTask` returns which.
+ */
 export type NotInBatch = 'locked' | 'not_accepted';
 
 /**
- * Accepts as many of some dozens of tasks as the rules allow, in one statement. The others are not charged. With `waits` it waits for a
- * locked account, which is for tasks of one account only. A failed statement has accepted nothing.
+ * Accepts as many of some dozens of tasks as the rules allow, in one statement,
+ * and charges no others. With `waits`, the statement waits for a locked account
+ * instead of skipping it. Then all tasks must be of one account, because the
+ * locks of several accounts could deadlock. A statement that fails has accepted
+ * nothing, unless its connection was lost after it was sent
+ * (`DatabaseUnavailable.wasSent`).
  */
 export async function acceptBatch(
   db: Pick<Database, 'run'>,

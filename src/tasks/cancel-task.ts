@@ -5,9 +5,10 @@ import type { Database } from '../platform/database/database.ts';
 import type { TaskFailure } from './task.ts';
 import { cancelGraceMs, type EndedTask, failAndRefund } from './tasks.ts';
 
-// A cancellation is committed with its refund, in one statement (`failAndRefund`), and the generation is stopped after the commit. If the request to stop it is
-// lost, the worker finds the ended task within seconds (`activities/attempts.ts`), and `reconcile` terminates a workflow that still runs after
-// the grace time.
+// A cancellation is committed with its refund, in one statement
+// (`failAndRefund`), and the generation is stopped after the commit. If the
+// request to stop it is lost, the worker finds the ended task within seconds (`activities/attempts.ts`),
+// and `reconcile` terminates a workflow that still runs after the grace time.
 
 const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
 
@@ -24,7 +25,10 @@ const cancelledByOperator: TaskFailure = {
   failMsg: 'The task was cancelled by the operator of the service.',
 };
 
-/** Ends a task of any account with a refund and an entry in the audit log. `stopGenerationOf` stops its generation. Throws for an unknown task. */
+/**
+ * Ends a task of any account with a refund and an entry in the audit log.
+ * `stopGenerationOf` stops its generation. Throws for an unknown task.
+ */
 export function cancelTaskAs(
   db: Database,
   actor: Actor,

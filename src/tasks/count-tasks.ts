@@ -25,7 +25,8 @@ type CountedRow = {
   readonly read: number;
 };
 
-// Unfinished and failed tasks have indexes of their own, so the oldest of them are found behind any number of successful ones.
+// Unfinished and failed tasks have indexes of their own, so they are counted
+// however many newer tasks have succeeded.
 const countGroups = many<CountedRow, [filter: TaskFilter]>({
   name: 'count-tasks',
   plannedAnew: true,
@@ -48,7 +49,7 @@ export async function countTasks(db: Pick<Database, 'run'>, filter: TaskFilter):
     const matching = of.filter((row) => groupOf(row) === group);
     return [group, { tasks: sum(matching.map((row) => row.matching)), isExact: readAll(of) }];
   });
-  // Every group is among them.
+  // `taskGroups` lists every group.
   return Object.fromEntries(counted) as TaskCounts;
 }
 

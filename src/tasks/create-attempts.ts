@@ -3,9 +3,12 @@ import { maybeOne, none, one } from '../platform/database/statement.ts';
 import { withAccountLock } from './account-lock.ts';
 import type { NewTask, Replayed } from './create-outcome.ts';
 
-// Clients that repeat a create, whose response they may have lost, without an Idempotency-Key. All attempts at a create become one task,
-// whose id is that of the attempt that was accepted. The other attempts are recorded in `create_attempts` with the task that they were
-// answered with: that task is refunded for an uncertain response (uncertain-creates.ts) only if every attempt has failed.
+// Some clients repeat a create whose response they may have lost without an
+// Idempotency-Key. All attempts at a create become one task, whose id is that
+// of the attempt that was accepted. The other attempts are recorded in
+// `create_attempts` with the task that they were answered with. After an
+// uncertain response, that task is refunded only if every attempt has failed
+// (uncertain-creates.ts).
 
 type Runner = Pick<Database, 'run'>;
 
@@ -44,7 +47,8 @@ select "taskId", "creditsCharged", state from (
   ],
 });
 
-// An attempt that was recorded as failed stays so: this may be a statement of it that commits late.
+// The update leaves `is_failed` unchanged: this may be a late statement of an
+// attempt that is already recorded as failed.
 const recordAnswer = none<[attemptId: string, taskId: string]>({
   name: 'record-answered-attempt',
   text: `

@@ -24,8 +24,9 @@ export type NewTask = {
   /** The limit for accounts that have none of their own; undefined for no limit. */
   readonly createRate?: Rate | undefined;
   /**
-   * Set for clients that repeat a create, whose response they may have lost, without an Idempotency-Key: the first attempt, or a repeat.
-   * Both become one task.
+   * Set for clients that repeat a create without an Idempotency-Key when they
+   * may have lost its response: the first attempt, or a repeat. All attempts
+   * become one task.
    */
   readonly attempt?: 'first' | 'repeat' | undefined;
   /** The time after which the client repeats a create that has no response, if it is known. */

@@ -66,7 +66,11 @@ export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Pro
   return { ...acceptance, param: task.param };
 }
 
-/** The task keeps price, deadline and providers of its model. */
+/**
+ * The task takes its prices and its deadline from the present catalogue, so
+ * that later changes do not affect it. Its providers are stored for the case
+ * that its model is removed.
+ */
 async function newTask(request: CreateRequest, deps: HttpDeps): Promise<NewTask> {
   const { caller, ctx, dialect } = request;
   const idempotency = request.idempotency ?? idempotencyKeyOf(ctx);

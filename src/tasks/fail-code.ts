@@ -28,7 +28,6 @@ const neutralOutcomes: Readonly<Partial<Record<string, FailOutcome>>> = {
   media_invalid: 'rejected',
 } satisfies Partial<Record<FailCode, FailOutcome>>;
 
-/** The client's input was rejected. */
 export const rejectedCodes: readonly FailCode[] = failCodes.filter((code) => failOutcome(code) === 'rejected');
 
 export function failOutcome(failCode: string): FailOutcome {

@@ -26,9 +26,11 @@ import {
 import { defaultOptions, inputOptions, optionsSchema, type OptionsBounds, type OptionValue } from './input-options.ts';
 import { anyOf, fitsCharacters, isPlainText, notPlainText, required, urlSchema } from './request-text.ts';
 
-// The vocabulary of a create request: each field of `input` is declared once, here. A model of the catalogue selects fields and bounds
-// them; validation, defaults, JSON Schema, record, fingerprint and the dialect's spelling are made from the declaration. It imports zod,
-// so workflow code must reach its types only.
+// The vocabulary of a create request: each field of `input` is declared once,
+// here. A model of the catalogue selects fields and bounds them. Validation,
+// defaults, JSON Schema, record, fingerprint and the dialect's spelling are
+// made from the declaration. This file imports zod, so workflow code may import
+// only its types.
 
 /**
  * `required`: the client sends it. `defaulted`: part of every model and of every record. `optional`: part of the models that select it,

@@ -18,7 +18,10 @@ export function outcomesOf<Outcome extends z.ZodType>(outcome: Outcome) {
   });
 }
 
-/** One by one: each task changes in a transaction of its own, and a request that is cut off is repeated without harm. */
+/**
+ * Acts on one task after the other. Each task changes in a transaction of its
+ * own, so a request that is cut off can be repeated without harm.
+ */
 export async function actOnEach<Outcome>(
   ids: readonly string[],
   act: (taskId: string) => Promise<Outcome | undefined>,

@@ -23,7 +23,8 @@ export async function moderateCreate(
   const images = mediaUrlsOf(input).filter(({ kind }) => kind === 'image');
   const verdict = await moderator.check({ model, prompt: input.prompt, imageUrls: images.map(({ url }) => url) });
   if (verdict.kind === 'allowed') return undefined;
-  // A hook may return another verdict for the same content. If another attempt at this create was accepted in the meantime, its task is returned.
+  // A hook may return another verdict for the same content. If another attempt
+  // at this create was accepted in the meantime, its task is returned.
   const earlier = await foresee(deps, task);
   if (earlier?.kind === 'replayed') return earlier;
   if (verdict.kind === 'unchecked') throw new HttpError('moderation_unavailable');
@@ -33,7 +34,11 @@ export async function moderateCreate(
   throw new HttpError('content_refused', { msg, data: { category } });
 }
 
-/** Returns what `foreseeOutcome` does, except that the task of another attempt may be refunded until it is an answer. */
+/**
+ * Does the same as `foreseeOutcome`, but also records the task of another
+ * attempt as the answer to this one. Until that is committed, the task could
+ * still be refunded after an uncertain response.
+ */
 async function foresee(
   { db, refundUncertain }: Pick<HttpDeps, 'db' | 'refundUncertain'>,
   task: NewTask,

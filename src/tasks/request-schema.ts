@@ -5,7 +5,8 @@ import { callBackUrlSchema, inputJsonSchema, type JsonSchema } from './task-requ
 type ObjectSchema = { readonly properties: Readonly<Record<string, JsonSchema>>; readonly required: readonly string[] };
 
 /**
- * The schema of a create request for all models, as one object: clients refuse tools whose arguments are a union. The parser of the request
+ * The schema of a create request for all models, as one object, because MCP
+ * clients refuse tools whose arguments are a union. The parser of the request
  * has the rules between the fields of a model, and its errors name them.
  */
 export function requestSchema(models: ModelCatalogue): ObjectSchema {

@@ -4,7 +4,11 @@ import { z } from 'zod';
 
 export const maxUrlLength = 2048;
 
-/** Returns why an address is rejected, or undefined; the outbound guard's verdict on the literal. */
+/**
+ * Returns why an address is rejected, or undefined. The outbound guard checks
+ * the text only, and each request checks the address that a host name resolves
+ * to.
+ */
 export type RefuseUrl = (url: string) => string | undefined;
 
 /** The schema of an address that a client gives. */

@@ -9,7 +9,10 @@ import { type Database, DatabaseBusy, DatabaseUnavailable, wasCancelled } from '
 
 /** Bounds a statement to about 3 MB, because a task has up to 90 KB. */
 export const maxBatchSize = 32;
-/** A locked account gets a queue of its own for this time after its last task. */
+/**
+ * A locked account gets a queue of its own for this time. Then its tasks try
+ * the shared queue again.
+ */
 const ownQueueMs = 1_000;
 const maxOwnQueues = 1_000;
 

@@ -35,7 +35,7 @@ const videoSchema = z.strictObject({
   bytes: z.int(),
 });
 
-/** A task with everything around it, as its account and operators see it. It names no provider. */
+/** The details of a task that its account receives. They name no provider. */
 export const taskDetailSchema = z
   .strictObject({
     task: taskRecordSchema,
@@ -88,7 +88,7 @@ const filesSchema = z.strictObject({
   sha256: z.string(),
 });
 
-/** With what only operators see. */
+/** Adds the fields that only operators receive. */
 export const operatorTaskDetailSchema = taskDetailSchema
   .extend({
     callback: orNull(operatorCallbackSchema),

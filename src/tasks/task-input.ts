@@ -82,7 +82,10 @@ export function defaultOf(input: ModelInput, name: FieldName): unknown {
 
 type Given = { readonly [Name in FieldName]?: ValueOf<Name> | null | undefined };
 
-/** `input` with the defaults of the model filled in; the defaults of a model without a declaration by default. */
+/**
+ * Returns the given values, with the defaults of the model for all others. By
+ * default, the model is one without a declaration of its own.
+ */
 export function withDefaults(given: Given, input: ModelInput = standardInput): TaskInput {
   const values = inputFieldNames.map((name) => {
     const standard = defaultOf(input, name);

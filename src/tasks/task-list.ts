@@ -76,7 +76,10 @@ export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
   /** The time in which its generation has run, over all attempts, until their last reports. */
   readonly ranMs: number;
   readonly deadlineMs: number;
-  /** True if its workflow failed at its code when it was last described. */
+  /**
+   * True if the code of its workflow had failed when the workflow was last
+   * described.
+   */
   readonly isStuck: boolean;
   /** True if an attempt was alive in the last two minutes. */
   readonly isGenerating: boolean;
@@ -112,7 +115,10 @@ where id = $1 and ${isUnfinished}
 returning id`,
 };
 
-/** Records since when (Unix milliseconds) the task's workflow has failed at its code; undefined if it runs again. Returns whether that is new. */
+/**
+ * Records since when (Unix milliseconds) the code of the task's workflow has
+ * failed; undefined if it runs again. Returns whether that is new.
+ */
 export async function markStuck(db: Database, taskId: string, since: number | undefined): Promise<boolean> {
   return (await db.run(markStuckTask, [taskId, since])).length > 0;
 }
@@ -179,7 +185,10 @@ export const removeTermination = none<[taskId: string]>({
   text: `delete from workflow_terminations where task_id = $1`,
 });
 
-/** Reads what operators see of a task in addition to its record. */
+/**
+ * Reads the ledger entries, upstream jobs and callback of a task, which are not
+ * part of its record.
+ */
 export async function readTaskDetail(db: Database, taskId: string) {
   return {
     ledger: await listTaskEntries(db, taskId),

@@ -22,7 +22,7 @@ export const listKnownTasks = many<{ taskId: string }, [taskIds: readonly string
   text: `select id as "taskId" from tasks where id = any($1::uuid[])`,
 });
 
-/** A video whose retention has not ended. */
+/** The video of a successful task, which has not been deleted yet. */
 export type StoredResult = {
   readonly taskId: string;
   readonly accountId: string;

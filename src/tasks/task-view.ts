@@ -92,7 +92,7 @@ export const listedTaskSchema = taskRecordSchema
   .extend({ createdBy: makerSchema, posterUrl: posterUrlSchema, contentDeleteTime: contentDeleteTimeSchema })
   .meta({ id: 'ListedTask' });
 
-/** With what only operators see. */
+/** Adds the fields that only operators receive. */
 export const operatorListedTaskSchema = listedTaskSchema
   .extend({ operator: z.strictObject({ accountId: z.string(), accountName: z.string().nullable() }) })
   .meta({ id: 'OperatorListedTask' });

@@ -59,9 +59,11 @@ export type GeneratingTask = Task & {
   readonly providers: readonly string[] | undefined;
 };
 
-// The deadline limits the time in which a generation runs, over all attempts, by the database's clock. An attempt that died may have
-// lived for some time after its last report, which counts up to a quarter of the deadline. The gap between attempts counts only while a
-// job runs upstream, and leaves one minute to fetch the job's video.
+// The deadline limits the time in which a generation runs, over all attempts,
+// by the database's clock. An attempt that died may have lived for some time
+// after its last report: one interval of reports is counted, at most a quarter
+// of the deadline. The gap between attempts counts only while a job runs
+// upstream, and leaves one minute to fetch the job's video.
 const spentMs = `generation_spent_ms + coalesce(extract(epoch from
   least(now(), attempt_seen_at + least(${attemptTouchMs}, deadline_ms / 4) * interval '1 millisecond')
     - attempt_started_at) * 1000, 0)::bigint`;

@@ -12,7 +12,7 @@ export type BackgroundCalls<Input> = {
 };
 
 const concurrency = 8;
-/** Calls that wait in memory. More than these are dropped. */
+/** The maximum of calls that wait in memory. Further ones are dropped. */
 const maxWaiting = 10_000;
 export type BackgroundLimits = {
   /** Between two attempts while Temporal is unavailable. */
@@ -20,9 +20,12 @@ export type BackgroundLimits = {
 };
 
 /**
- * Makes calls to Temporal after the response to a client, at most eight at the same time. While Temporal is unavailable, these eight are
- * retried, and later ones wait behind them. A call that Temporal rejects is not retried. What is lost here, `reconcile` does from the
- * database: it starts tasks and deliveries, and ends the workflows of cancelled tasks. Only `retryNow` has no other chance.
+ * Makes calls to Temporal after the response to a client, at most eight at the
+ * same time. While Temporal is unavailable, these eight are retried, and later
+ * ones wait behind them. A call that Temporal rejects is not retried.
+ * `reconcile` replaces calls that are lost here from the database: it starts
+ * tasks and deliveries, and ends the workflows of cancelled tasks. Only a lost
+ * `retryNow` is not replaced.
  */
 export function createBackgroundCalls<Input>(
   send: (input: Input) => Promise<unknown>,

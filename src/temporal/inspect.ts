@@ -3,7 +3,8 @@ import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { isNotFound, within } from './connect.ts';
 import { readMissingSearchAttributes } from './search-attributes.ts';
 
-// Reads facts about Temporal itself, for operators. Rejects calls that the server or its permissions do not allow.
+// Reads facts about Temporal itself, for operators. Each function rejects if
+// the server or its permissions do not allow the call.
 
 const limitMs = 5_000;
 

@@ -22,7 +22,7 @@ export async function terminateUnknownTasks(
   };
   let page: string[] = [];
   for await (const workflowId of listRunning(client, 'videoTask', main)) {
-    // An operator mistyped any other id; its workflow ends on its own.
+    // Any other id was mistyped by an operator; its workflow ends on its own.
     if (isUuid(workflowId)) page.push(workflowId);
     if (page.length < pageSize) continue;
     await endUnknown(page);

@@ -14,8 +14,10 @@ import { isNotFound, within } from './connect.ts';
 const limitMs = 30_000;
 
 /**
- * The schedules of an installation, which never run twice at the same time. Each run has a timeout, because a stuck run would prevent
- * every later one; a lost run loses nothing. The activities time out earlier.
+ * The schedules of an installation. The runs of a schedule never overlap, so
+ * each run has a timeout: a stuck run would prevent every later one. A lost run
+ * loses nothing. Activities time out earlier, except the audit, which may use
+ * the whole time of its run.
  */
 const schedules = {
   reconcile: {
@@ -59,8 +61,9 @@ export type ScheduleName = keyof typeof schedules;
 export const scheduleNames = Object.keys(schedules) as readonly ScheduleName[];
 
 /**
- * Makes sure that all schedules exist, and runs `reconcile` now: the caller has just started, perhaps after a crash. Of an existing
- * schedule only the action is renewed; its interval, and a pause, are left to operators.
+ * Creates missing schedules, and runs `reconcile` now: the caller has just
+ * started, perhaps after a crash. Of an existing schedule only the action is
+ * renewed; its interval, and a pause, are left to operators.
  */
 export async function ensureSchedules(client: Client, queues: TaskQueues): Promise<void> {
   for (const name of scheduleNames) {

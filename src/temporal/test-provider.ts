@@ -6,7 +6,10 @@ import type { TaskQueues } from './task-queues.ts';
 /** More than the timeouts of the workflow's activity. */
 const limitMs = 25_000;
 
-/** Tests a provider on a worker. Simultaneous tests of a provider are one. Rejects if no worker runs it in time. */
+/**
+ * Tests a provider on a worker. Simultaneous tests of a provider share one
+ * workflow. Rejects if no worker runs it in time.
+ */
 export function testProvider(client: Client, queues: TaskQueues, provider: string) {
   return within(client, limitMs, () =>
     client.workflow.execute<typeof workflow>('testProvider', {

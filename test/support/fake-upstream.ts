@@ -1,5 +1,6 @@
 import { TaskError } from '../../src/platform/errors.ts';
 import {
+  type Cost,
   type UpstreamError,
   type GeneratedVideo,
   type JobStatus,

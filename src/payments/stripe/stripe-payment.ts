@@ -4,7 +4,10 @@ import type { Order, Payment, PaymentEvent, PaymentState, Reversal } from '../co
 
 // Stripe's objects as the terms of our contract.
 
-/** The names of our metadata. Only holders of the secret key can set it, unlike `client_reference_id`, which a payment link takes from its URL. */
+/**
+ * The names of our metadata. Only holders of the secret key can set it, unlike
+ * `client_reference_id`, which a payment link takes from its URL.
+ */
 const names = {
   topUp: 'videogen_top_up',
   account: 'videogen_account',

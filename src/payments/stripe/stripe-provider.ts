@@ -76,7 +76,8 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
         if (error instanceof PaymentsUnavailable && isMissing(error.cause)) return undefined;
         throw error;
       }
-      // Stripe lists the newest first; the ledger has the order of the events.
+      // Stripe lists the newest first. The ledger books the oldest first, and
+      // refunds before disputes.
       return reversals.toReversed();
     },
     async *listReversedPayments(sinceMs) {
