@@ -11,7 +11,7 @@ import { withScratch } from './two-stores.ts';
  * the workers that read both stores.
  */
 const finishedFolders = ['results', 'uploads'] as const;
-const unfinishedFolders = ['staging', 'references'] as const;
+const unfinishedFolders = ['staging', 'references', 'incoming'] as const;
 
 /** Files that are copied at the same time. */
 const maxParallel = 4;

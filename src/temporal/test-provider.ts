@@ -13,7 +13,7 @@ const limitMs = 25_000;
 export function testProvider(client: Client, queues: TaskQueues, provider: string) {
   return within(client, limitMs, () =>
     client.workflow.execute<typeof workflow>('testProvider', {
-      workflowId: `test-provider-${provider}`,
+      workflowId: `${queues.main}-test-provider-${provider}`,
       workflowIdConflictPolicy: 'USE_EXISTING',
       // A timeout leaves nothing to clean up.
       workflowExecutionTimeout: limitMs,

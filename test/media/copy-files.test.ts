@@ -53,9 +53,10 @@ const countsOf = ({ files, copied, present, deleted, unfinished, failed }: Await
 test('finished files are copied and those of unfinished tasks are counted; a repeat copies nothing', async () => {
   const [from, to] = [await filled(30), createFolderFiles(newFolder())];
   await putText(from, 'staging/7/video.mp4', 'x');
+  await putText(from, 'incoming/7/job.mp4', 'x');
   await putText(from, 'references/7/1.jpg', 'x');
   await putText(from, 'uploads/7/image.jpg', 'an upload');
-  const none = { deleted: 0, failed: 0, unfinished: 2 };
+  const none = { deleted: 0, failed: 0, unfinished: 3 };
   assert.deepEqual(countsOf(await copy(from, to)), { files: 31, copied: 31, present: 0, ...none });
   assert.equal(await textOf(to, 'uploads/7/image.jpg'), 'an upload');
   assert.equal(await textOf(to, 'results/17/video.mp4'), 'video 17');
