@@ -27,11 +27,7 @@ export async function withActivityFailures<T>(work: () => Promise<T>): Promise<T
  * Temporal repeats a failed attempt, because operators cannot list Temporal's
  * own timers.
  */
-export async function withRetryRecorded<T>(
-  { db }: ActivityDeps,
-  taskId: string,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function withRetryRecorded<T>({ db }: ActivityDeps, taskId: string, work: () => Promise<T>): Promise<T> {
   return await withActivityFailures(async () => {
     try {
       return await work();

@@ -87,9 +87,7 @@ function typedValue({ name, types }: Field, text: string): string | number | boo
 }
 
 /** One line for each field of the model. */
-export function describeFields(
-  model: Pick<OfferedModel, 'model' | 'title' | 'inputSchema'>,
-): readonly string[] {
+export function describeFields(model: Pick<OfferedModel, 'model' | 'title' | 'inputSchema'>): readonly string[] {
   const fields = fieldsOf(model);
   const width = Math.max(...fields.map(({ name }) => name.length));
   return [`${model.model}: ${model.title}`, '', ...fields.map((field) => `  ${lineOf(field, width)}`)];

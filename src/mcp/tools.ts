@@ -104,7 +104,10 @@ const generateVideo: Tool = {
     const { wait_seconds: seconds, idempotency_key: key, ...input } = parse(generateInput, given);
     const { ctx, identity } = caller;
     const request = { ctx, caller: identity.caller, input, dialect: 'native', idempotency: { key } };
-    const accepted = await createTaskFor({ ...request, repeatsAfterMs: callTimeoutMs, translate: (body, rules) => rules.parse(body) }, deps);
+    const accepted = await createTaskFor(
+      { ...request, repeatsAfterMs: callTimeoutMs, translate: (body, rules) => rules.parse(body) },
+      deps,
+    );
     const { taskId, creditsCharged } = accepted;
     const data = { taskId, creditsCharged, isRepeat: accepted.kind === 'replayed' };
     const text = data.isRepeat
