@@ -9,8 +9,8 @@ export type RequestState = {
   clientAddress: string;
   errorCode?: ErrorCode;
   /**
-   * The authenticated caller: the account of a key, an operator, or a person. A
-   * person who acts for an account has two ids.
+   * The authenticated caller: the account of a key, an operator, or a person. One
+   * of the console has an account and a user.
    */
   accountId?: string;
   operatorId?: string;

@@ -2,18 +2,26 @@ import type { Database } from '../platform/database/database.ts';
 import { many, one } from '../platform/database/statement.ts';
 import type { JobCost, JobName } from './provider-jobs.ts';
 import { isReserved } from './provider-pools.ts';
+import { isUnfinished } from '../tasks/task-states.ts';
 
-// The intent of a create is committed before it, and the id of its job after it. An intent without an id is a create whose response was
-// lost.
+// The intent of a create is committed before it, and the id of its job after
+// it. An intent without an id is a create whose response was lost. A task that
+// has ended gets no intent: its job would be paid for and then stopped.
+
+const taskIsUnfinished = `exists (select from tasks where id = $1 and ${isUnfinished})`;
 
 const insertIntent = {
   name: 'intend-provider-job',
   text: `
-insert into provider_jobs (task_id, ordinal, provider, job_id, intended_at) values ($1, $2, $3, $4, now())
+insert into provider_jobs (task_id, ordinal, provider, job_id, intended_at) select $1::uuid, $2::int, $3::text, $4::text, now()
+where ${taskIsUnfinished}
 on conflict do nothing returning ordinal`,
 };
 
-/** Commits the intent to create a job on our own machine, which needs no slot. Returns false if another attempt committed it first. */
+/**
+ * Commits the intent to create a job on our own machine, which needs no slot.
+ * Returns false if another attempt committed it first, or the task has ended.
+ */
 export async function intendProviderJob(
   db: Database,
   { taskId, ordinal, provider, jobId }: JobName & { readonly provider: string; readonly jobId?: string },
@@ -27,7 +35,7 @@ const intendReserved = {
 with known as (insert into provider_configs (hash, config) values ($4, $5) on conflict do nothing)
 update provider_jobs set intended_at = now(), config_hash = $4, job_id = $6,
   cost_micros = $7, cost_currency = $8, cost_basis = $9
-where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved}
+where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved} and ${taskIsUnfinished}
 returning ordinal`,
 };
 
@@ -43,8 +51,8 @@ export type ReservedJob = JobName & {
 };
 
 /**
- * Commits the intent to create the job whose slot is reserved. Returns false if another attempt was first or the reservation has
- * expired; a create then could pay for a second job.
+ * Commits the intent to create the job whose slot is reserved. Returns false if another attempt was first, the reservation has
+ * expired, or the task has ended; a create then could pay for a second job.
  */
 export async function intendReservedJob(db: Database, job: ReservedJob): Promise<boolean> {
   const { taskId, ordinal, pool, configHash, config, jobId, cost } = job;

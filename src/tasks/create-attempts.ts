@@ -28,14 +28,14 @@ export const findTaskOfAttempts = maybeOne<Omit<Replayed, 'kind'>, [task: NewTas
   name: 'find-task-of-attempts',
   text: `
 select "taskId", "creditsCharged", state from (
-  (select id as "taskId", credits_charged as "creditsCharged", state, 1 as place from tasks
+  (select id as "taskId", credits_charged as "creditsCharged", state, 1 as rank from tasks
   where account_id = $1 and id in ($6, (select task_id from create_attempts where attempt_id = $6 and not is_failed)))
   union all
   (select id, credits_charged, state, 2 from tasks
   where account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
     and ${isOfTime} and state <> 'fail' and ($5 or (is_repeat and id > $6))
   order by created_at desc, id desc limit 1)
-) attempts order by place limit 1`,
+) attempts order by rank limit 1`,
   values: ({ taskId, accountId, by, requestSha256, attempt, clientTimeoutMs }) => [
     accountId,
     by?.kind === 'key' ? by.keyId : undefined,

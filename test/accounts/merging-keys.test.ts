@@ -19,6 +19,19 @@ async function tasksOf(create: () => Promise<readonly string[]>): Promise<number
   return new Set(await create()).size;
 }
 
+test('the repeat of an SDK is an attempt at the create that is as old as its timeout, which it may state', async () => {
+  const { key, accountId } = await owner();
+  const first = await idOf(key, 'a pier');
+  const text = `update tasks set created_at = created_at - interval '91 seconds' where account_id = $1`;
+  await service().database.db.run({ name: 'test-age-by-timeout', text }, [accountId]);
+  const repeat = (headers: Readonly<Record<string, string>>) =>
+    idOf(key, 'a pier', { 'x-stainless-retry-count': '1', ...headers });
+  assert.equal(await repeat({ 'x-stainless-read-timeout': '90.0' }), first, 'for Python');
+  assert.equal(await repeat({ 'x-stainless-timeout': '90' }), first, 'for Node');
+  const others = [await repeat({}), await idOf(key, 'a pier', { 'x-stainless-retry-count': '0' })];
+  assert.equal(new Set([first, ...others]).size, 3, 'the default is ten minutes');
+});
+
 test('identical creates by a key that merges repeats are one task, one after another and at the same time', async () => {
   await holdRepeatWindow(service().database.db);
   const account = await owner();

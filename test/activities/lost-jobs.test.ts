@@ -9,7 +9,12 @@ import type { PolledProvider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
-import { countRivals, intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
+import {
+  countRivals,
+  intendProviderJob,
+  intendReservedJob,
+  recordProviderJob,
+} from '../../src/providers/job-creates.ts';
 import {
   endProviderJob,
   recordUpstreamEnd,
@@ -18,7 +23,7 @@ import {
 } from '../../src/providers/job-ends.ts';
 import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
 import { listPools } from '../../src/providers/provider-pools.ts';
-import { findTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund, findTask } from '../../src/tasks/tasks.ts';
 import { providersOf } from '../support/fake-providers.ts';
 import type { FakeOptions, FakeUpstream } from '../support/fake-upstream.ts';
 import { playTask } from '../support/play-task.ts';
@@ -150,6 +155,16 @@ test('a job that may still run is not ended by the video of an earlier one', asy
   assert.deepEqual(await outcomesOf(taskId), ['abandoned', undefined]);
   await recordUpstreamEnd(db, second);
   assert.equal((await succeedProviderJob(db, taskId))?.outcome, 'success');
+});
+
+test('a task that ends after its slot was reserved gets no job', async () => {
+  const { db } = database;
+  const taskId = await acceptTestTask(db, accountId, taskParam('ended'));
+  const row = { taskId, ordinal: 1, pool: 'ended/model' };
+  assert.equal((await reserveSlot(db, { ...row, accountId, provider: 'ended', limit: 1 })).kind, 'granted');
+  await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
+  assert.equal(await intendReservedJob(db, { ...row, configHash: 'b'.repeat(64), config: '{}' }), false);
+  assert.equal(await intendProviderJob(db, { taskId, ordinal: 2, provider: 'preview', jobId: taskId }), false);
 });
 
 test('a lost create that was given up stays a rival of others, because its job may be the one in the list', async () => {

@@ -21,8 +21,10 @@ export async function owedCallback(
   accountId: string,
   url: string,
   state: 'success' | 'fail' = 'fail',
+  beforeEnd: (taskId: string) => Promise<unknown> = async () => {},
 ): Promise<{ readonly taskId: string; readonly deliveryId: string; readonly accountId: string }> {
   const taskId = await acceptTestTask(db, accountId, taskParam('never made', {}, url));
+  await beforeEnd(taskId);
   if (state === 'fail') await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
   else {
     const [videoKey, posterKey] = [`results/${taskId}/video.mp4`, `results/${taskId}/poster.jpg`];

@@ -133,8 +133,9 @@ for (const query of [
 test('200 everything that is known of a task: its books, its jobs, and what the receiver of its callback said', async () => {
   const { db } = service.database;
   const { accountId } = await service.newAccount(1_000);
-  const { taskId } = await owedCallback(db, accountId, 'http://receiver.test/hook?secret=1', 'success');
-  await intendProviderJob(db, { taskId, ordinal: 1, provider: 'preview' });
+  const { taskId } = await owedCallback(db, accountId, 'http://receiver.test/hook?secret=1', 'success', (id) =>
+    intendProviderJob(db, { taskId: id, ordinal: 1, provider: 'preview' }),
+  );
   await recordProviderJob(db, { taskId, ordinal: 1, jobId: 'job-1' });
   const delivery = await findDelivery(db, taskId);
   assert.ok(delivery);
@@ -188,8 +189,9 @@ test('200 everything that is known of a task: its books, its jobs, and what the 
 test('200 the account sees the same task and callback without what only operators see', async () => {
   const { db } = service.database;
   const { accountId, key } = await service.newAccount(1_000);
-  const { taskId } = await owedCallback(db, accountId, 'http://receiver.test/', 'success');
-  await intendProviderJob(db, { taskId, ordinal: 1, provider: 'secret-upstream' });
+  const { taskId } = await owedCallback(db, accountId, 'http://receiver.test/', 'success', (id) =>
+    intendProviderJob(db, { taskId: id, ordinal: 1, provider: 'secret-upstream' }),
+  );
   await recordProviderJob(db, { taskId, ordinal: 1, jobId: 'secret-job' });
   const attempt = { durationMs: 12, status: undefined, error: 'secret-kind', responseHead: Buffer.from('secret-head') };
   await recordDeliveryAttempt(db, {

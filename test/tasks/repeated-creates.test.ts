@@ -64,7 +64,7 @@ test('a client that repeats a create after its timeout gets the task of that age
     const client = await newClient();
     const first = await accept(taskOf(client));
     const text = `update tasks set created_at = created_at - $2 * interval '1 second' where account_id = $1`;
-    await database.db.run({ name: 'test-age-tasks', text }, [client.accountId, seconds]);
+    await database.db.run({ name: 'test-age-tasks-by', text }, [client.accountId, seconds]);
     const repeat = await accept(taskOf(client, { attempt: 'repeat', clientTimeoutMs }));
     return repeat.kind === 'replayed' && idOf(repeat) === idOf(first);
   };
