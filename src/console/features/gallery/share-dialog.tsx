@@ -83,7 +83,7 @@ export function ShareDialog({ taskId, onClose }: { readonly taskId: string; read
 /** Fields for dates take a day of the reader's time zone. */
 function dayOf(ms: number): string {
   const date = new Date(ms);
-  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+  return new Date(ms - date.getTimezoneOffset() * minuteMs).toISOString().slice(0, 10);
 }
 
 function ActiveLinks({ taskId }: { readonly taskId: string }) {
