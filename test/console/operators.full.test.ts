@@ -277,6 +277,11 @@ describe('an operator in the console', { skip }, () => {
     await said('Task is being retried');
     await press('Retry studio-gpu now');
     await dialog().getByLabel('Reason').fill('It works again');
+    // The wait ends while the reason is typed.
+    const none = { code: 200, msg: 'success', data: { groups: [], tasks: [], accounts: [] } };
+    await page.route('**/api/admin/v1/waiting*', (route) => route.fulfill({ json: none }));
+    await page.getByText('Nothing is waiting').waitFor();
+    await page.unroute('**/api/admin/v1/waiting*');
     await confirm('Retry now');
     await said('1 task is being retried');
     assert.deepEqual(stage.service.retried, [waiting, waiting]);
