@@ -244,7 +244,7 @@ test(
     await settled(page);
     const margin = page.getByRole('region', { name: 'Cost and margin' });
     await margin.getByText('Received in EUR (test)').waitFor();
-    await margin.getByText('Credits sold').waitFor();
+    await margin.getByText('Top-ups').waitFor();
     await assertAccessible(page, 'the margin');
     assert.deepEqual(errors, []);
   },

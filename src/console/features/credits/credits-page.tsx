@@ -100,8 +100,8 @@ function Usage({ days, fromMs, toMs }: UsageProps) {
         tiles={[
           { label: creditsText.balance, value: figure(balance), note: creditsText.credits },
           { label: creditsText.charged, value: total('charged'), note: creditsText.inDays(days) },
-          { label: creditsText.refunded, value: total('refunded'), note: creditsText.forFailedTasks },
-          { label: creditsText.granted, value: total('granted'), note: creditsText.boughtOrGranted },
+          { label: creditsText.refunded, value: total('refunded'), note: creditsText.forTasksWithoutVideo },
+          { label: creditsText.granted, value: total('granted'), note: creditsText.netOfReturns },
         ]}
       />
       {data !== undefined && <DayChart days={data.days} fromMs={fromMs} count={(toMs - fromMs) / dayMs + 1} />}

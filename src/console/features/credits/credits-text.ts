@@ -12,9 +12,9 @@ export const creditsText = {
   charged: 'Charged',
   inDays: (days: string) => `in ${days} days`,
   refunded: 'Refunded',
-  forFailedTasks: 'for failed tasks',
+  forTasksWithoutVideo: 'for tasks without a video',
   granted: 'Added',
-  boughtOrGranted: 'bought or granted',
+  netOfReturns: 'net of adjustments and returned payments',
   chart: 'Charged by day and model',
   figures: 'Figures',
   day: 'Day (UTC)',
@@ -67,7 +67,7 @@ export const lowBalanceText = {
 /** Every text about spend limits. */
 export const capsText = {
   title: 'Spend limits',
-  help: 'Tasks that would exceed a limit are rejected. Refunds for failed tasks don’t count as spent.',
+  help: 'Tasks that would exceed a limit are rejected. Refunded charges don’t count as spent.',
   set: 'Set limit',
   unread: 'Wait until the current limits have loaded',
   setTitle: 'Set a spend limit',

@@ -70,7 +70,7 @@ function Figures({ state, days }: FiguresProps) {
         },
         { label: overviewText.requested, value: total('tasks'), note: overviewText.sevenDays },
         { label: overviewText.charged, value: total('charged'), note: overviewText.creditsSevenDays },
-        { label: overviewText.refunded, value: total('refunded'), note: overviewText.forFailedTasks },
+        { label: overviewText.refunded, value: total('refunded'), note: overviewText.forTasksWithoutVideo },
         {
           label: overviewText.inProgress,
           value: figure(live),

@@ -15,7 +15,7 @@ export const usageText = {
   created: 'Tasks',
   inDays: (days: string) => `in ${days} days`,
   successRate: 'Success rate',
-  ofEnded: 'of tasks that ended',
+  ofEnded: 'of ended tasks, with cancelled and rejected ones',
   perTask: 'Per task',
   onAverage: 'credits on average',
   chartOf: {
