@@ -98,6 +98,10 @@ test(
     assert.equal(await banners.getByRole('link', { name: 'Buy credits' }).getAttribute('href'), buyCredits);
     await banners.getByRole('button', { name: 'Dismiss' }).press('Enter');
     await page.getByText('Your balance is low').waitFor({ state: 'detached' });
+    await open(`/a/${accountId}/playground`);
+    const buy = page.locator('.generate').getByRole('link', { name: 'Buy credits' });
+    assert.equal(await buy.getAttribute('href'), buyCredits);
+    await open(`/a/${accountId}/credits`);
 
     await setProviderSwitchAs(db, shell, { provider: 'preview', state: 'draining', reason: 'the cellar is wet' });
     await suspendAccountAs(db, shell, { accountId, suspended: true, reason: 'Unpaid invoice 7' });

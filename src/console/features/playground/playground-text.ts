@@ -75,7 +75,10 @@ export const playgroundText = {
   noPrice: 'This input has no price yet',
   tooExpensive: (count: number) => `Your balance doesn’t cover ${theseVideos(count)}`,
   topUp: (balance: number, count: number) =>
-    `Your balance of ${credits(balance)} doesn’t cover ${theseVideos(count)}. Contact support to add credits.`,
+    `Your balance of ${credits(balance)} doesn’t cover ${theseVideos(count)}.`,
+  ownersAdd: 'Ask an owner of this account to add credits.',
+  buyCredits: 'Buy credits',
+  contactSupport: 'Contact support to add credits.',
   remaining: (left: number) => `${credits(left)} remaining`,
   priceFrom: 'From',
   accepted: (count: number) => (count === 1 ? 'Task accepted' : `${count} tasks accepted`),
