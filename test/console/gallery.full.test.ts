@@ -195,6 +195,20 @@ test('an open video stays open when a change takes it out of the filtered list',
   assert.deepEqual(errors, []);
 });
 
+test('links of a video that cannot be read are not shown as none', { skip }, async () => {
+  const { page, open } = await visitor.signedIn({ [accountId]: 'member' });
+  const refusal = { code: 500, msg: 'internal error', error: 'internal', data: {} };
+  await page.route('**/gallery/shareLinks?*', (route) => route.fulfill({ status: 500, json: refusal }));
+  await open(`/a/${accountId}/gallery?video=${taskIds[1]}`);
+  await page.getByRole('button', { name: 'Share' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Share this video' });
+  const failure = dialog.getByRole('alert');
+  await failure.waitFor();
+  await page.unroute('**/gallery/shareLinks?*');
+  await failure.getByRole('button', { name: 'Try again' }).click();
+  await failure.waitFor({ state: 'detached' });
+});
+
 /** Shares the open video with its dialog; returns the address of the page. */
 async function share(
   page: Awaited<ReturnType<Visitor['open']>>['page'],
