@@ -98,10 +98,6 @@ test(
     assert.equal(await banners.getByRole('link', { name: 'Buy credits' }).getAttribute('href'), buyCredits);
     await banners.getByRole('button', { name: 'Dismiss' }).press('Enter');
     await page.getByText('Your balance is low').waitFor({ state: 'detached' });
-    await open(`/a/${accountId}/playground`);
-    const buy = page.locator('.generate').getByRole('link', { name: 'Buy credits' });
-    assert.equal(await buy.getAttribute('href'), buyCredits);
-    await open(`/a/${accountId}/credits`);
 
     await setProviderSwitchAs(db, shell, { provider: 'preview', state: 'draining', reason: 'the cellar is wet' });
     await suspendAccountAs(db, shell, { accountId, suspended: true, reason: 'Unpaid invoice 7' });
@@ -117,6 +113,9 @@ test(
     await assertAccessible(page, 'banners');
     await page.setViewportSize(windows.narrow.viewport);
     await assertNoSidewaysScroll(page, 'banners');
+    await open(`/a/${accountId}/playground`);
+    const buy = page.locator('.generate').getByRole('link', { name: 'Buy credits' });
+    assert.equal(await buy.getAttribute('href'), buyCredits);
     assert.deepEqual(errors, []);
     await setProviderSwitchAs(db, shell, { provider: 'preview', state: 'enabled', reason: 'it is dry' });
   },
