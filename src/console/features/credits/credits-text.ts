@@ -107,6 +107,7 @@ export const codesText = {
   expires: 'Expires',
   expiresHint: 'Leave empty for codes that never expire.',
   created: (count: number) => `${number(count)} codes created`,
+  listNoun: 'list',
   copyAdvice: 'One code per line. Anyone who has a code can redeem it.',
   batch: 'Batch',
   redeemed: 'Redeemed',

@@ -1,5 +1,5 @@
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { auditHint } from '../audit/audit-text.ts';
+import { auditHint } from '../audit/audit-hint.ts';
 import { waitingText } from './waiting-text.ts';
 
 type ProviderProps = { readonly provider: string; readonly onClose: () => void };
