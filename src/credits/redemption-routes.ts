@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
-import { futureError, idField, maxCredits, maxUnixMs, plainText, reasonField, unixMs, wholeNumber } from '../http/fields.ts';
+import {
+  futureError,
+  idField,
+  maxCredits,
+  maxUnixMs,
+  plainText,
+  reasonField,
+  unixMs,
+  wholeNumber,
+} from '../http/fields.ts';
 import { refusalHeaders } from '../http/limits/rate-headers.ts';
 import { view } from '../http/view.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';

@@ -105,7 +105,7 @@ test('the keyboard alone opens, browses, plays, marks, tags, filters and shares 
   await viewer.getByRole('button', { name: 'Favorite', pressed: true }).waitFor();
   await page.keyboard.press('ArrowRight');
   await viewer.getByLabel('[[instant]] a wide boat').waitFor();
-  // A step replaces the player that had the focus, and a click beside the controls takes the focus away.
+  // A step replaces the player that had the focus, and a click beside the controls moves the focus.
   await page.keyboard.press('ArrowLeft');
   await viewer.getByText('[[instant]] a tall tower').click();
   await page.keyboard.press('ArrowRight');

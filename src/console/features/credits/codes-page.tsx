@@ -98,7 +98,12 @@ function CreateDialog({ onClose }: { readonly onClose: () => void }) {
         ...(values.expireTime !== '' && { expireTime: Date.parse(values.expireTime) }),
       })}
       result={({ codes }) => (
-        <ShownOnce title={codesText.created(codes.length)} what={codesText.listNoun} text={codes.join('\n')} onClose={onClose}>
+        <ShownOnce
+          title={codesText.created(codes.length)}
+          what={codesText.listNoun}
+          text={codes.join('\n')}
+          onClose={onClose}
+        >
           {codesText.copyAdvice}
         </ShownOnce>
       )}

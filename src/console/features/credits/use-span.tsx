@@ -6,7 +6,7 @@ import { creditsText } from './credits-text.ts';
 const spans = ['7', '30', '90'] as const;
 const options = spans.map((value) => ({ value, label: creditsText.spans[value] }));
 
-/** The last days in UTC, up to today, that a reader of sums chooses in the address. */
+/** The days in UTC, up to today, that a page adds up. The address has the choice of the reader. */
 export function useSpan() {
   const [days, setDays] = useChoice('days', spans, '30');
   const today = Math.floor(useNow(60_000) / dayMs) * dayMs;

@@ -55,7 +55,12 @@ function InviteDialog({ account, isOperator = false, onClose }: InviteProps & { 
             <p>{peopleText.invitationSent(invited)}</p>
           </InfoDialog>
         ) : (
-          <ShownOnce title={peopleText.invitationTitle(invited)} what={peopleText.linkNoun} text={url} onClose={onClose}>
+          <ShownOnce
+            title={peopleText.invitationTitle(invited)}
+            what={peopleText.linkNoun}
+            text={url}
+            onClose={onClose}
+          >
             {isMailed ? peopleText.mailed : peopleText.invitationAdvice}
           </ShownOnce>
         )

@@ -1,4 +1,4 @@
-/** What each role may do. The first page of the console needs the names of roles alone, so they are in role-text.ts. */
+/** The rights of each role. They are apart from the names of roles, which are all that the first page of the console needs. */
 export const roleRights = {
   owner: 'Full access, including keys and members',
   member: 'Creates tasks; can’t view keys, secrets, spend limits, settings or security events',

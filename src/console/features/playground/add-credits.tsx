@@ -5,7 +5,7 @@ import { useAccount, useIsOwner } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { playgroundText } from './playground-text.ts';
 
-/** Where credits come from: sold here, sold elsewhere, or from the people who run the service. */
+/** Leads owners to the credits for sale, here or elsewhere, or else to support. Members cannot buy any. */
 export function AddCredits() {
   const { accountId } = useAccount();
   const isOwner = useIsOwner();
