@@ -29,7 +29,6 @@ export type ListProps<Path extends ReadPath, Row> = {
   readonly empty: { readonly icon: Icon; readonly title: string; readonly children?: ComponentChildren };
   /** Reads again at this pace; new rows wait behind a button then, and no row moves. */
   readonly everyMs?: number | ((answer: Answer<Path> | undefined) => number | false);
-  readonly isEnabled?: boolean;
   readonly isLinked?: boolean;
   readonly expected?: number;
   readonly selection?: Selection<Row> | undefined;
@@ -41,14 +40,13 @@ const noFilters: readonly never[] = [];
 
 /** Rows of a GET with their filters, pages, and what stands there when there is none or they cannot be read. */
 export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
-  const { noun, path, rows: rowsOf, rowKey, columns, filters = noFilters, everyMs, isEnabled, isLinked } = props;
+  const { noun, path, rows: rowsOf, rowKey, columns, filters = noFilters, everyMs, isLinked } = props;
   const state = useFilters<Query<Path>>(filters);
   const cursor = useAddress().get('cursor');
   const query = { ...props.query, ...state.query, ...(cursor !== undefined && { cursor }) };
   const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useRead(path, query, {
     keeps: true,
     ...(everyMs !== undefined && { everyMs }),
-    ...(isEnabled !== undefined && { isEnabled }),
   });
   const latest = data === undefined ? undefined : rowsOf(data);
   const shownFor = everyMs === undefined ? undefined : JSON.stringify([state.values, cursor]);
