@@ -4,7 +4,7 @@ import { Button } from './button.tsx';
 import { FilterSelect, type Option } from './field.tsx';
 import { SearchField } from './search-field.tsx';
 import { Tabs } from './tabs.tsx';
-import { useNow } from './time.tsx';
+import { dayMs, useNow } from './time.tsx';
 
 type Control = ComponentType<{
   readonly label: string;
@@ -115,9 +115,9 @@ function known(options: readonly Option<string>[] | undefined, value: string): s
 
 const spans = [
   ['1h', 'Last hour', 3_600_000],
-  ['1d', 'Last 24 hours', 86_400_000],
-  ['7d', 'Last 7 days', 604_800_000],
-  ['30d', 'Last 30 days', 2_592_000_000],
+  ['1d', 'Last 24 hours', dayMs],
+  ['7d', 'Last 7 days', 7 * dayMs],
+  ['30d', 'Last 30 days', 30 * dayMs],
 ] as const;
 
 /** From some time ago until now, as all lists offer it. */
