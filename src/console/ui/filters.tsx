@@ -81,7 +81,8 @@ export function useAddress() {
   return {
     get: (name: string): string | undefined => search.get(name) ?? undefined,
     hrefWith,
-    set: (changes: Changes) => navigate(hrefWith(changes), { replace: true }),
+    // The state of the entry stays, because the entry before is still the same one.
+    set: (changes: Changes) => navigate(hrefWith(changes), { replace: true, state: history.state as unknown }),
     push: (changes: Changes, state: unknown) => navigate(hrefWith(changes), { state }),
   };
 }
