@@ -103,6 +103,7 @@ test(
     assert.equal(await banners.getByRole('link', { name: 'Buy credits' }).getAttribute('href'), buyCredits);
     await banners.getByRole('button', { name: 'Dismiss' }).press('Enter');
     await page.getByText('Your balance is low').waitFor({ state: 'detached' });
+    await focused(page.getByRole('main'));
     // The balance is high, and then low again, which is another warning.
     await warnBelow('10');
     await warnBelow('100');

@@ -133,6 +133,7 @@ for (const [window, options] of Object.entries({ wide: windows.light, narrow: wi
     await more.click();
     await rows.first().getByRole('link', { name: 'fresh 2' }).waitFor();
     await more.waitFor({ state: 'detached' });
+    await page.locator('.list:focus').waitFor();
     assert.deepEqual(await rows.first().boundingBox(), first);
   });
 }

@@ -51,6 +51,8 @@ function useDismissal(dismissal: BannerProps['dismissal']) {
       if (key === undefined || dismissal === undefined) return;
       localStorage.setItem(key, dismissal.id);
       setCount((count) => count + 1);
+      // The button that has the focus disappears.
+      document.getElementById('main')?.focus({ preventScroll: true });
     },
   };
 }

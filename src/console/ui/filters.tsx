@@ -106,7 +106,11 @@ export function useFilters<Query>(filters: readonly Filter<Query>[]) {
     isFiltered: set_.length > 0,
     set,
     hrefWith,
-    clear: () => set(Object.fromEntries(filters.map(({ name }) => [name, undefined]))),
+    clear: () => {
+      set(Object.fromEntries(filters.map(({ name }) => [name, undefined])));
+      // The button that has the focus disappears.
+      document.querySelector<HTMLElement>('.filter-bar :is(a, input, select)')?.focus();
+    },
   };
 }
 

@@ -53,6 +53,7 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
   const { rows, added, showAdded } = useSteadyRows({ latest, isPlaceholderData, dataUpdatedAt, rowKey, shownFor });
   const nextCursor = nextCursorOf(data);
   const selected = useSelection({ selection: props.selection, rows, rowKey });
+  const list = useRef<HTMLDivElement>(null);
   return (
     <>
       {filters.length > 0 && <FilterBar state={state} />}
@@ -67,10 +68,17 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
           </Empty>
         )
       ) : (
-        <div class="list">
+        <div ref={list} class="list" tabIndex={-1}>
           <div class="new-rows" role="status">
             {added > 0 && (
-              <Button size="small" onClick={showAdded}>
+              <Button
+                size="small"
+                onClick={() => {
+                  showAdded();
+                  // The button that has the focus disappears.
+                  list.current?.focus({ preventScroll: true });
+                }}
+              >
                 <ArrowUp size={14} aria-hidden="true" /> {added} new {added === 1 ? noun[0] : noun[1]}
               </Button>
             )}
