@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useQueryClient } from '@tanstack/preact-query';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { Answer, Query, ReadPath } from '../api/call.ts';
 import { failureOf } from '../api/problem.ts';
 import { useRead } from '../api/queries.ts';
@@ -13,6 +12,7 @@ import { ErrorBox } from './notice.tsx';
 import { Page } from './page.tsx';
 import { Pager } from './pager.tsx';
 import { type Selection, useSelection } from './selection.tsx';
+import { useSteadyRows } from './steady-rows.ts';
 import { type Column, Table } from './table.tsx';
 import './list.css';
 
@@ -50,8 +50,16 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
   });
   const latest = data === undefined ? undefined : rowsOf(data);
   const shownFor = everyMs === undefined ? undefined : JSON.stringify([state.values, cursor]);
-  const { rows, added, showAdded } = useSteadyRows({ latest, isPlaceholderData, dataUpdatedAt, rowKey, shownFor });
   const nextCursor = nextCursorOf(data);
+  const hasMore = nextCursor !== undefined;
+  const { rows, added, isAllAdded, showAdded } = useSteadyRows({
+    latest,
+    hasMore,
+    isPlaceholderData,
+    dataUpdatedAt,
+    rowKey,
+    shownFor,
+  });
   const selected = useSelection({ selection: props.selection, rows, rowKey });
   const list = useRef<HTMLDivElement>(null);
   return (
@@ -79,7 +87,8 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
                   list.current?.focus({ preventScroll: true });
                 }}
               >
-                <ArrowUp size={14} aria-hidden="true" /> {added} new {added === 1 ? noun[0] : noun[1]}
+                <ArrowUp size={14} aria-hidden="true" /> {added}
+                {isAllAdded && '+'} new {added === 1 ? noun[0] : noun[1]}
               </Button>
             )}
           </div>
@@ -122,47 +131,6 @@ function NoMatch({ many, onClear }: { readonly many: string; readonly onClear: (
       </div>
     </Empty>
   );
-}
-
-type SteadyProps<Row> = {
-  readonly latest: readonly Row[] | undefined;
-  readonly isPlaceholderData: boolean;
-  readonly dataUpdatedAt: number;
-  readonly rowKey: (row: Row) => string | number;
-  /** Other filters or another page begin anew; undefined for lists that do not poll. */
-  readonly shownFor: string | undefined;
-};
-
-/** Rows in sight do not move: they are updated in place, and new ones are only counted until the reader shows them. */
-function useSteadyRows<Row>({ latest, isPlaceholderData, dataUpdatedAt, rowKey, shownFor }: SteadyProps<Row>) {
-  const [shown, setShown] = useState<{ readonly for: string; readonly keys: readonly (string | number)[] }>();
-  const keys = (latest ?? []).map(rowKey);
-  const isKnown = shown?.for === shownFor && shown !== undefined && shown.keys.length > 0;
-  useEffect(() => {
-    if (shownFor !== undefined && !isKnown && !isPlaceholderData && keys.length > 0) setShown({ for: shownFor, keys });
-  }, [isKnown, isPlaceholderData, shownFor, keys.length]);
-  const first = shownFor === undefined || !isKnown ? 0 : keys.findIndex((key) => shown.keys.includes(key));
-  const added = Math.max(0, first);
-  const showAdded = () => shownFor !== undefined && setShown({ for: shownFor, keys });
-  useOwnChange(dataUpdatedAt, () => added > 0 && showAdded());
-  return { rows: latest?.slice(added), added, showAdded };
-}
-
-/** Calls back when rows were read after a change by the reader, who expects to see it immediately. */
-function useOwnChange(dataUpdatedAt: number, onRead: () => void) {
-  const client = useQueryClient();
-  const isChanged = useRef(false);
-  useEffect(
-    () =>
-      client.getMutationCache().subscribe((event) => {
-        if (event.type === 'updated' && event.action.type === 'success') isChanged.current = true;
-      }),
-    [client],
-  );
-  useEffect(() => {
-    if (isChanged.current) onRead();
-    isChanged.current = false;
-  }, [dataUpdatedAt]);
 }
 
 /** Answers without pages have no cursor. */
