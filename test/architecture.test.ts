@@ -60,7 +60,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/main': [...nouns, ...programs],
   'src/embedded': [...nouns, ...programs],
   // Runs in a browser.
-  'src/console': ['src/accounts', 'src/media', 'src/models', 'src/operators', 'src/people', 'src/tasks'],
+  'src/console': ['src/accounts', 'src/credits', 'src/media', 'src/models', 'src/operators', 'src/people', 'src/tasks'],
   'src/cli': [...nouns, ...programs, 'src/embedded', 'clients'],
   'entry point': [...nouns, ...programs, 'src/cli'],
 };

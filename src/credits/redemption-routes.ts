@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
-import { idField, maxCredits, maxUnixMs, plainText, reasonField, unixMs, wholeNumber } from '../http/fields.ts';
+import {
+  futureError,
+  idField,
+  maxCredits,
+  maxUnixMs,
+  plainText,
+  reasonField,
+  unixMs,
+  wholeNumber,
+} from '../http/fields.ts';
 import { refusalHeaders } from '../http/limits/rate-headers.ts';
 import { view } from '../http/view.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
@@ -60,8 +69,6 @@ function presentBatch(batch: CodeBatch) {
   return view(batchSchema, { ...batch, createTime, expireTime, withdrawTime });
 }
 
-const timeError = 'must be a future time in Unix milliseconds';
-
 const create = defineEndpoint({
   operationId: 'adminCreateCodes',
   route: 'POST /api/admin/v1/codes',
@@ -72,13 +79,13 @@ const create = defineEndpoint({
     name: plainText(100).meta({ description: 'Shown in the ledger of accounts that redeem one.' }),
     credits: wholeNumber(1, maxCredits),
     codes: wholeNumber(1, maxCodesOfBatch),
-    expireTime: z.int({ error: timeError }).max(maxUnixMs, { error: timeError }).nullish(),
+    expireTime: z.int({ error: futureError }).max(maxUnixMs, { error: futureError }).nullish(),
   }),
   data: z.strictObject({ batchId: z.string(), codes: z.array(z.string()).max(maxCodesOfBatch) }),
   handler: ({ actor, input: { expireTime, ...batch } }, { db, now }) => {
     const expiresAt = expireTime ?? undefined;
     if (expiresAt !== undefined && expiresAt <= now()) {
-      throw invalidRequest([{ path: 'expireTime', message: timeError }]);
+      throw invalidRequest([{ path: 'expireTime', message: futureError }]);
     }
     return createCodesAs(db, actor, { ...batch, expiresAt });
   },

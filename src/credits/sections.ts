@@ -1,8 +1,8 @@
 import type { LedgerKind } from './credits.ts';
 import { codeOfKey } from './redemption-codes.ts';
+import { sectionTitle, sectionTitles } from './section-titles.ts';
 
-// The sections of statements and reports: the kinds of ledger entries. Redeemed codes and top-ups are grants, and returned payments are
-// adjustments, with sections of their own.
+// The sections of statements and reports: the kinds of ledger entries, and some kinds split.
 
 type Section = {
   readonly title: string;
@@ -10,23 +10,14 @@ type Section = {
   readonly isRevenue: boolean;
 };
 
-const known = {
-  top_up: { title: 'Top-ups', isRevenue: true },
-  top_up_reversal: { title: 'Returned payments', isRevenue: true },
-  grant: { title: 'Grants', isRevenue: false },
-  code: { title: 'Redeemed codes', isRevenue: false },
-  charge: { title: 'Charges', isRevenue: false },
-  refund: { title: 'Refunds', isRevenue: false },
-  adjustment: { title: 'Adjustments', isRevenue: false },
-} as const satisfies Record<LedgerKind | 'code' | 'top_up' | 'top_up_reversal', Section>;
+type Known = LedgerKind | 'code' | 'top_up' | 'top_up_reversal';
 
-const sections: ReadonlyMap<string, Section> = new Map(Object.entries(known));
+const revenue: ReadonlySet<string> = new Set(['top_up', 'top_up_reversal'] satisfies Known[]);
 /** In the order of a statement. */
-export const statementSections = [...sections.keys()];
+export const statementSections = Object.keys(sectionTitles satisfies Record<Known, string>);
 
-/** A newer release may book kinds that this one does not know; they appear under their own name. */
 export function sectionOf(name: string): Section {
-  return sections.get(name) ?? { title: name, isRevenue: false };
+  return { title: sectionTitle(name), isRevenue: revenue.has(name) };
 }
 
 /** SQL: the section of a ledger entry. */

@@ -10,6 +10,8 @@ export const maxCredits = 1_000_000_000_000;
 
 export const unixMs = z.int().nonnegative();
 
+export const futureError = 'must be a future time in Unix milliseconds';
+
 export type FieldMessage = string | ((issue: { readonly input?: unknown }) => string);
 
 export function required(otherwise: string): FieldMessage {

@@ -9,7 +9,7 @@ import { ownAccount } from '../http/authentication.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import type { Database } from '../platform/database/database.ts';
-import { idField, maxUnixMs, plainText, reasonField, required, wholeNumber } from '../http/fields.ts';
+import { futureError, idField, maxUnixMs, plainText, reasonField, required, wholeNumber } from '../http/fields.ts';
 import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery, textParameter } from '../http/query.ts';
 import { presentRate, rateSchema } from '../accounts/account-view.ts';
 import { presentPrices, presentSetPrice, pricedModel, setPriceSchema } from '../credits/price-view.ts';
@@ -105,7 +105,6 @@ const list = defineEndpoint({
 });
 
 const priceError = `must be a whole number of credits from 0 to ${maxPriceCredits}, or null`;
-const timeError = 'must be a future time in Unix milliseconds';
 
 const set = defineEndpoint({
   operationId: 'adminSetPrice',
@@ -129,7 +128,7 @@ const set = defineEndpoint({
       .nullish()
       .meta({ description: 'Added once for each video; 0 by default.' }),
     accountId: idField('an account').nullish().meta({ description: 'Omit it to set the list price.' }),
-    fromTime: wholeNumber(0, maxUnixMs, timeError)
+    fromTime: wholeNumber(0, maxUnixMs, futureError)
       .nullish()
       .meta({ description: 'Unix milliseconds; by default as soon as possible.' }),
     reason: reasonField,
@@ -150,7 +149,7 @@ const set = defineEndpoint({
       reason: input.reason,
     });
     if (setting.kind === 'account_not_found') throw new HttpError('account_not_found');
-    if (setting.kind === 'in_the_past') throw invalidRequest([{ path: 'fromTime', message: timeError }]);
+    if (setting.kind === 'in_the_past') throw invalidRequest([{ path: 'fromTime', message: futureError }]);
     return presentSetPrice(setting.price);
   },
 });

@@ -10,7 +10,8 @@ import {
 import { announcementSchema, presentAnnouncement } from './announcement-view.ts';
 import type { Database } from '../platform/database/database.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { maxUnixMs, oneOf, orNull, plainText, wholeNumber } from '../http/fields.ts';
+import { invalidRequest } from '../http/errors.ts';
+import { futureError, maxUnixMs, oneOf, orNull, plainText, wholeNumber } from '../http/fields.ts';
 
 const data = z.strictObject({ announcement: orNull(announcementSchema) });
 
@@ -44,7 +45,8 @@ const set = defineEndpoint({
     endTime: wholeNumber(0, maxUnixMs).optional().meta({ description: 'Unix milliseconds; by default, it stays.' }),
   }),
   data,
-  handler: async ({ actor, input: { text, level, link, endTime: endsAt } }, { db }) => {
+  handler: async ({ actor, input: { text, level, link, endTime: endsAt } }, { db, now }) => {
+    if (endsAt !== undefined && endsAt <= now()) throw invalidRequest([{ path: 'endTime', message: futureError }]);
     await announceAs(db, actor, { text, level, link, endsAt });
     return current(db);
   },

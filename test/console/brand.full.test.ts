@@ -124,6 +124,9 @@ test(
     await assertAccessible(page, 'banners');
     await page.setViewportSize(windows.narrow.viewport);
     await assertNoSidewaysScroll(page, 'banners');
+    await open(`/a/${accountId}/playground`);
+    const buy = page.locator('.generate').getByRole('link', { name: 'Buy credits' });
+    assert.equal(await buy.getAttribute('href'), buyCredits);
     assert.deepEqual(errors, []);
     await setProviderSwitchAs(db, shell, { provider: 'preview', state: 'enabled', reason: 'it is dry' });
   },

@@ -92,6 +92,19 @@ test('the table of the figures scrolls within its box on a narrow screen', { ski
   await assertNoSidewaysScroll(page, 'figures');
 });
 
+test('the chart of the credits shows four of six models, and one color for all others', { skip }, async () => {
+  const { accountId, page, open } = await newAccount();
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    await acceptTestTask(service.database.db, accountId, { ...taskParam('a film'), model: `model-${name}` });
+  }
+  await open('/credits');
+  await page.getByText('Figures', { exact: true }).click();
+  const figures = page.getByRole('table', { name: 'Charged by day and model' });
+  await figures.getByRole('columnheader', { name: 'All others' }).waitFor();
+  assert.equal(await figures.getByRole('columnheader', { name: /^model-/ }).count(), 4);
+  await figures.getByRole('cell', { name: '264' }).waitFor();
+});
+
 test('days before and after now are counted, and ends are told as such', { skip }, async () => {
   const { accountId, page, open } = await newAccount();
   const { db } = service.database;

@@ -116,6 +116,36 @@ for (const at of pages) {
   });
 }
 
+test('a poster whose link no longer works gets the link of the next read', { skip }, async () => {
+  const { accountId, key } = await createTestAccount(service.database, 1_000);
+  const film = { model: 'videogen-2.0-fast', input: { prompt: '[[instant]] a poster', duration: 4 } };
+  const { body } = await createTask({ ...service, key }, film);
+  await waitForEnd(service.database.db, String(body.data['taskId']));
+  const { page, open } = await visitor.signedIn({ [accountId]: 'viewer' });
+  await page.clock.install();
+  const asked: string[] = [];
+  await page.route(/\.jpg\?/, (route) => {
+    asked.push(route.request().url());
+    return asked.length === 1 ? route.fulfill({ status: 403 }) : route.continue();
+  });
+  // In the same second a link is signed as before.
+  let readings = 0;
+  await page.route('**/api/v1/jobs/listTasks?*', async (route) => {
+    const response = await route.fetch();
+    const text = (await response.text()).replaceAll('.jpg?', `.jpg?reading=${readings}&`);
+    readings += 1;
+    await route.fulfill({ response, body: text });
+  });
+  await open(`/a/${accountId}/tasks`);
+  await waitFor('a poster that is shown', async () => {
+    await page.clock.fastForward(16_000);
+    const isShown = '(document.querySelector(".poster img")?.naturalWidth ?? 0) > 0';
+    return (await page.evaluate<boolean>(isShown)) ? true : undefined;
+  });
+  assert.match(asked[0] ?? '', /reading=0/);
+  assert.doesNotMatch(asked.at(-1) ?? '', /reading=0/);
+});
+
 test(
   'a model has its price, limits, sample and request on a page, which leads to the playground with it',
   { skip },

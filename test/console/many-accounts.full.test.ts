@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { startVisitor, type Visitor } from '../support/console.ts';
+import { becomes, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
@@ -49,6 +49,8 @@ test('every account has its name in lists, and can be searched for and chosen', 
   await page.getByRole('link', { name: 'of another account' }).waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'of the last account' }).waitFor();
   assert.equal(await field.inputValue(), 'zz last');
+  await page.getByRole('button', { name: 'Clear', exact: true }).click();
+  await becomes('an empty field', () => field.inputValue(), '');
   await page.goto(`${service.url}/console/ops/people`);
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
   const dialog = page.getByRole('dialog');

@@ -66,6 +66,11 @@ test('a fresh link that is pasted over another one counts, and leaves the addres
     await page.waitForURL((url) => url.hash === '');
     await page.getByLabel('Password').fill('of the one before');
   }
+  // The link has left the address, but still works.
+  await page.reload();
+  await page.getByText('After a reload, open it again').waitFor();
+  await page.goto(await linkFor('frank@example.com'));
+  await page.getByRole('heading', { name: 'You are invited' }).waitFor();
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Accept and sign in' }).click();
   await page.getByRole('button', { name: 'frank@example.com' }).waitFor();

@@ -226,6 +226,7 @@ describe('an operator in the console', { skip }, () => {
 
   test('sends a failed callback again', async () => {
     await open('/ops/callbacks');
+    await page.getByRole('columnheader', { name: 'Occurred' }).waitFor();
     const row = page.getByRole('row', { name: /films\.example\.com/ });
     await row.getByRole('button', { name: 'Resend' }).click();
     await said('Callback is being resent');
@@ -277,6 +278,11 @@ describe('an operator in the console', { skip }, () => {
     await said('Task is being retried');
     await press('Retry studio-gpu now');
     await dialog().getByLabel('Reason').fill('It works again');
+    // The wait ends while the reason is typed.
+    const none = { code: 200, msg: 'success', data: { groups: [], tasks: [], accounts: [] } };
+    await page.route('**/api/admin/v1/waiting*', (route) => route.fulfill({ json: none }));
+    await page.getByText('Nothing is waiting').waitFor();
+    await page.unroute('**/api/admin/v1/waiting*');
     await confirm('Retry now');
     await said('1 task is being retried');
     assert.deepEqual(stage.service.retried, [waiting, waiting]);
@@ -314,6 +320,11 @@ describe('an operator in the console', { skip }, () => {
     await dialog().getByLabel('Text').fill('Maintenance on Sunday');
     await dialog().getByText('Warning', { exact: true }).click();
     await dialog().getByLabel('Link').fill('https://status.example.com/');
+    const end = dialog().getByLabel('Ends');
+    await end.fill('2020-01-01T00:00');
+    await confirm('Publish');
+    await end.and(page.locator('input:invalid:focus')).waitFor();
+    await end.fill('');
     await confirm('Publish');
     const banner = (on: Page) => on.getByRole('status').filter({ hasText: 'Maintenance on Sunday' });
     await banner(page).waitFor();

@@ -70,6 +70,8 @@ test('an owner invites somebody by a link, gives another role, and takes them ou
   await carol.page.getByLabel('Password').fill(password);
   await carol.page.getByRole('button', { name: 'Accept and sign in' }).click();
   await carol.page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await carol.page.getByRole('heading', { name: 'First steps' }).waitFor();
+  assert.equal(await carol.page.getByRole('link', { name: 'Create a key' }).count(), 0);
   await carol.page.goto(`${service.url}/console/a/${accountId}/keys`);
   await carol.page.getByText('Only owners of this account can view and create keys.').waitFor();
 

@@ -113,6 +113,17 @@ test(
   },
 );
 
+test('a balance that does not cover the video leads owners to the credits for sale', { skip }, async () => {
+  const { accountId } = await stage.service.newAccount(1);
+  const { page, open } = await stage.visitor.signedIn({ [accountId]: 'owner' });
+  await open(`/a/${accountId}/playground`);
+  await page.locator('.generate').getByRole('link', { name: 'Buy credits' }).click();
+  await page.waitForURL(/\/credits$/);
+  const member = await stage.visitor.signedIn({ [accountId]: 'member' });
+  await member.open(`/a/${accountId}/playground`);
+  await member.page.getByText('Ask an owner of this account to add credits.').waitFor();
+});
+
 test('a statement shows each section, opens as a page of its own and is saved as CSV', { skip }, async () => {
   const { accountId, key } = await stage.service.newAccount(1_000);
   await stage.service.create(key, plainRequest);
@@ -244,7 +255,7 @@ test(
     await settled(page);
     const margin = page.getByRole('region', { name: 'Cost and margin' });
     await margin.getByText('Received in EUR (test)').waitFor();
-    await margin.getByText('Credits sold').waitFor();
+    await margin.getByText('Top-ups').waitFor();
     await assertAccessible(page, 'the margin');
     assert.deepEqual(errors, []);
   },

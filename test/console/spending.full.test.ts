@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { createCodesAs } from '../../src/credits/redemption-codes.ts';
 import { listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { assertAccessible, closeDialog, startVisitor, type Visitor } from '../support/console.ts';
+import { assertAccessible, closeDialog, focused, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
 // Spend limits of owners, and codes that operators create and owners redeem.
@@ -119,6 +119,26 @@ test('a key is created for one model with a limit, which it cannot exceed', { sk
   const { status, json } = await service.create(key, { ...plainRequest, model: 'videogen-2.0' });
   assert.deepEqual([status, json.error], [402, 'spend_cap_reached']);
   assert.deepEqual(errors, []);
+});
+
+test('an invalid limit of a new key opens the folded limits and takes the focus', { skip }, async () => {
+  const { accountId } = await service.newAccount(1_000);
+  const { page } = await visitor.signedIn({ [accountId]: 'owner' });
+  await page.goto(`${service.url}/console/a/${accountId}/keys`);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('trial');
+  const limits = dialog.getByText('Spend limits', { exact: true });
+  const total = dialog.getByLabel('In total');
+  await limits.click();
+  // The browser refuses the first one, and the service the second one.
+  for (const text of ['1.5', '9999999999999']) {
+    await total.fill(text);
+    await limits.click();
+    await total.waitFor({ state: 'hidden' });
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await focused(total);
+  }
 });
 
 test('an operator creates codes that are shown once, and withdraws those that are left', { skip }, async () => {

@@ -33,17 +33,19 @@ test('everyone who is signed in reads the announcement, until it is replaced or 
 });
 
 test('an announcement disappears at its end', async () => {
-  await announce({ text: 'Over', endTime: Date.now() - 1 });
+  await announce({ text: 'Over', endTime: Date.now() + 3_600_000 });
+  await service.database.db.run({ name: 'test-end', text: 'update announcements set ends_at = now()' });
   assert.equal(await shown(), null);
 });
 
-test('422 without text, with more than 300 characters, and with a link that is no web address', async () => {
+test('422 without text, with more than 300 characters, with a link that is no web address, and with an end in the past', async () => {
   for (const body of [
     { text: '' },
     { text: 'x'.repeat(301) },
     { text: 'a', link: 'javascript:alert(1)' },
     { text: 'a', link: 'nowhere' },
     { text: 'a', level: 'error' },
+    { text: 'a', endTime: Date.now() },
   ])
     assert.equal((await announce(body)).status, 422, JSON.stringify(body));
   assert.equal((await announce({ text: 'x'.repeat(300) })).status, 200);

@@ -5,7 +5,7 @@ import { TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { Ban, CirclePlay, DoorClosed, Ellipsis, Eye, Pencil } from '../../ui/icons.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { auditHint } from '../audit/audit-text.ts';
+import { auditHint } from '../audit/audit-hint.ts';
 import { AdjustButton, GrantButton } from '../credits/booking-dialogs.tsx';
 import { ClosingEffects } from '../account-settings/account-settings-text.tsx';
 import { accountsText } from './accounts-text.ts';

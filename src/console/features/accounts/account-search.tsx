@@ -32,8 +32,9 @@ export function AccountSearch({ label, value, onValue, described = { 'aria-label
         list={listId}
         value={value === '' ? text : (name ?? value)}
         onInput={({ currentTarget }) => {
-          setText(currentTarget.value);
           const chosen = choices.find((one) => one.label === currentTarget.value);
+          // The text of a choice would return once the filters are cleared.
+          setText(chosen === undefined ? currentTarget.value : '');
           if (chosen !== undefined || value !== '') onValue(chosen?.accountId ?? '');
         }}
       />

@@ -1,4 +1,4 @@
-import { auditHint } from '../audit/audit-text.ts';
+import { auditHint } from '../audit/audit-hint.ts';
 import { credits, number } from '../../ui/money.tsx';
 
 /** Every text of the operators' pages about accounts. */

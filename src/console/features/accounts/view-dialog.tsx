@@ -3,7 +3,7 @@ import type { Account } from '../../api/contract.ts';
 import { useChangeView } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { auditHint } from '../audit/audit-text.ts';
+import { auditHint } from '../audit/audit-hint.ts';
 import { accountsText } from './accounts-text.ts';
 
 type Props = { readonly account: Account; readonly onClose: () => void };

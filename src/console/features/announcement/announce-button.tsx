@@ -10,6 +10,7 @@ import { Segmented, TextArea, TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { Megaphone } from '../../ui/icons.ts';
 import { ErrorBox } from '../../ui/notice.tsx';
+import { useNow } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { announcementText } from './announcement-text.ts';
 
@@ -22,6 +23,7 @@ export function AnnounceButton() {
   );
 }
 
+const minuteMs = 60_000;
 const maxLength = 300;
 const levels = (['info', 'warning'] as const).map((value) => ({ value, label: announcementText.levels[value] }));
 
@@ -35,6 +37,7 @@ function AnnounceDialog({ announcement, onClose }: Props) {
     link: announcement?.link ?? '',
     endTime: endsAt === null ? '' : localTime(endsAt),
   });
+  const now = useNow(minuteMs);
   const client = useQueryClient();
   // The banner is part of what is known about the person.
   const showNow = () => void client.invalidateQueries({ queryKey: ['me'] });
@@ -77,6 +80,8 @@ function AnnounceDialog({ announcement, onClose }: Props) {
         label={announcementText.ends}
         hint={announcementText.endsHint}
         type="datetime-local"
+        // The field names whole minutes, and the current one has begun.
+        min={localTime(now + minuteMs)}
         {...field('endTime')}
       />
       {remove.error !== null && <ErrorBox failure={failureOf(remove.error)} />}
@@ -98,5 +103,5 @@ function AnnounceDialog({ announcement, onClose }: Props) {
 
 /** As the field spells it, in the reader's time zone. */
 function localTime(ms: number): string {
-  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  return new Date(ms - new Date(ms).getTimezoneOffset() * minuteMs).toISOString().slice(0, 16);
 }

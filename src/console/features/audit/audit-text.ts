@@ -1,8 +1,5 @@
 import { actionTexts } from '../../../operators/operator.ts';
 
-/** The hint of a reason that only operators read. */
-export const auditHint = 'Recorded in the audit log with your name.';
-
 /** Every text of the audit log. */
 export const auditText = {
   lead: 'Every change by operators, in the console, through the API and on the command line.',

@@ -87,9 +87,10 @@ const columns: readonly Column<CallbackView>[] = [
   },
 ];
 
-/** None of these has a next attempt. */
+/** None of these has a next attempt, and some are events that are about no task. */
 const columnsOfOperators = columns.flatMap((column): readonly Column<CallbackView>[] => {
   if (column.title === titles.next) return [];
+  if (column.title === titles.ended) return [{ ...column, title: titles.occurred }];
   return column.title === titles.url ? [column, accountColumn()] : [column];
 });
 

@@ -34,7 +34,6 @@ export const callbacksText = {
   emptyTitleOfOperators: 'No failed callbacks',
   emptyOfOperators: 'Every callback and event was delivered or is still being retried.',
   columns: {
-    task: 'Task',
     account: 'Account',
     url: 'URL',
     state: 'State',
@@ -42,6 +41,7 @@ export const callbacksText = {
     attempts: 'Attempts',
     next: 'Next attempt',
     ended: 'Task ended',
+    occurred: 'Occurred',
     actions: 'Actions',
   },
   noAttempt: 'None yet',

@@ -9,7 +9,7 @@ import { ListPage } from '../../ui/list.tsx';
 import { number } from '../../ui/money.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
 import { Time } from '../../ui/time.tsx';
-import { auditHint } from '../audit/audit-text.ts';
+import { auditHint } from '../audit/audit-hint.ts';
 import { codesText } from './credits-text.ts';
 
 /** Operators create and revoke batches of codes. */
@@ -98,7 +98,12 @@ function CreateDialog({ onClose }: { readonly onClose: () => void }) {
         ...(values.expireTime !== '' && { expireTime: Date.parse(values.expireTime) }),
       })}
       result={({ codes }) => (
-        <ShownOnce title={codesText.created(codes.length)} what="list" text={codes.join('\n')} onClose={onClose}>
+        <ShownOnce
+          title={codesText.created(codes.length)}
+          what={codesText.listNoun}
+          text={codes.join('\n')}
+          onClose={onClose}
+        >
           {codesText.copyAdvice}
         </ShownOnce>
       )}

@@ -1,13 +1,12 @@
 import { searchOf } from '../../api/call.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount, useIsOwner } from '../../api/session.ts';
-import { FilterSelect } from '../../ui/field.tsx';
 import { useAddress, useChoice, useFilters } from '../../ui/filters.tsx';
 import { ReadError } from '../../ui/loaded.tsx';
 import { number } from '../../ui/money.tsx';
 import { Card, Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { dayMs, useNow } from '../../ui/time.tsx';
+import { dayMs } from '../../ui/time.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { DownloadButton } from '../../ui/download-button.tsx';
 import { BuyCreditsButton, useSale } from '../payments/buy-credits.tsx';
@@ -21,9 +20,7 @@ import { LowBalanceCard } from './low-balance.tsx';
 import { RedeemButton } from './redeem-button.tsx';
 import { SpendCapsCard } from './spend-caps.tsx';
 import { useBalance } from './use-balance.ts';
-
-const spans = ['7', '30', '90'] as const;
-const spanOptions = spans.map((value) => ({ value, label: creditsText.spans[value] }));
+import { useSpan } from './use-span.tsx';
 
 const tabs = ['usage', 'purchases', 'statements'] as const;
 
@@ -64,14 +61,10 @@ export function CreditsPage() {
 const noFilters = { days: undefined, kind: undefined, taskId: undefined, month: undefined };
 
 function UsageTab({ isOwner }: { readonly isOwner: boolean }) {
-  const [days, setDays] = useChoice('days', spans, '30');
-  const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
-  const fromMs = today - (Number(days) - 1) * dayMs;
+  const { days, fromMs, today, select } = useSpan();
   return (
     <>
-      <div class="filters">
-        <FilterSelect label={creditsText.period} value={days} options={spanOptions} onValue={setDays} />
-      </div>
+      <div class="filters">{select}</div>
       <Usage days={days} fromMs={fromMs} toMs={today} />
       {isOwner && <SpendCapsCard />}
       {isOwner && <LowBalanceCard />}
@@ -100,8 +93,8 @@ function Usage({ days, fromMs, toMs }: UsageProps) {
         tiles={[
           { label: creditsText.balance, value: figure(balance), note: creditsText.credits },
           { label: creditsText.charged, value: total('charged'), note: creditsText.inDays(days) },
-          { label: creditsText.refunded, value: total('refunded'), note: creditsText.forFailedTasks },
-          { label: creditsText.granted, value: total('granted'), note: creditsText.boughtOrGranted },
+          { label: creditsText.refunded, value: total('refunded'), note: creditsText.forTasksWithoutVideo },
+          { label: creditsText.granted, value: total('granted'), note: creditsText.netOfReturns },
         ]}
       />
       {data !== undefined && <DayChart days={data.days} fromMs={fromMs} count={(toMs - fromMs) / dayMs + 1} />}

@@ -16,13 +16,18 @@ export function DayChart({ days, fromMs, count }: DayChartProps) {
   const charged = days.filter((one) => one.charged > 0);
   if (charged.length === 0) return null;
   const names = Array.from({ length: count }, (_day, index) => dayOf(fromMs + index * dayMs));
-  const totalOf = (model: string) => sum(charged.filter((one) => modelOf(one) === model));
+  const totalOf = (model: string) => sum(charged.filter((one) => one.model === model));
   // In the order of the usage page, so that a model has the same color on both.
-  const models = [...new Set(charged.map(modelOf))].toSorted((a, b) => totalOf(b) - totalOf(a));
-  const series = models.map((model, index): Series => {
-    const own = charged.filter((one) => modelOf(one) === model);
-    const values = names.map((name) => sum(own.filter(({ day }) => day === name)));
-    return { label: model, color: `var(${seriesColors[index % seriesColors.length] ?? '--accent'})`, values };
+  const models = [...new Set(charged.flatMap(({ model }) => model ?? []))].toSorted((a, b) => totalOf(b) - totalOf(a));
+  const isFew = models.length <= seriesColors.length && charged.every(({ model }) => model !== null);
+  // The last color is for all others.
+  const own = isFew ? models : models.slice(0, seriesColors.length - 1);
+  const labels = isFew ? own : [...own, creditsText.otherModels];
+  const series = labels.map((label, index): Series => {
+    const isOf = ({ model }: UsageDay) => (index < own.length ? model === label : !own.includes(model ?? ''));
+    const rows = charged.filter(isOf);
+    const values = names.map((name) => sum(rows.filter(({ day }) => day === name)));
+    return { label, color: `var(${seriesColors[index] ?? '--accent'})`, values };
   });
   return (
     <Card title={creditsText.chart} isFlush>
@@ -41,10 +46,6 @@ const dayFormat = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric'
 
 export function shortDay(day: string): string {
   return dayFormat.format(Date.parse(day));
-}
-
-function modelOf({ model }: UsageDay): string {
-  return model ?? creditsText.otherModels;
 }
 
 function sum(days: readonly UsageDay[]): number {

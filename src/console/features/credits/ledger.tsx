@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import type { LedgerEntry } from '../../api/contract.ts';
 import { shortId } from '../../ui/copy.tsx';
 import { choiceFilter, type Filter } from '../../ui/filters.tsx';
@@ -30,7 +29,6 @@ type LedgerProps = {
   /** On operators' pages: whose ledger it is. */
   readonly accountId?: string;
   readonly fromMs?: number | undefined;
-  readonly children?: ComponentChildren;
 };
 
 /** The entries of an account, newest first, for its members and for operators. */

@@ -29,13 +29,13 @@ export function GalleryPage() {
     <Page lead={galleryText.lead}>
       <FilterBar state={state} />
       <Loaded of={videos} waiting={<WaitingGrid />}>
-        {(data) =>
-          data.videos.length === 0 ? (
-            <NoVideos state={state} hasOlder={data.nextCursor !== null} />
-          ) : (
-            <VideoGrid videos={data.videos} onExpired={() => void videos.refetch()} />
-          )
-        }
+        {({ videos: found, nextCursor }) => (
+          <VideoGrid
+            videos={found}
+            empty={<NoVideos state={state} hasOlder={nextCursor !== null} />}
+            onExpired={() => void videos.refetch()}
+          />
+        )}
       </Loaded>
       <Pager nextCursor={videos.data?.nextCursor} what={galleryText.videos.toLowerCase()} />
     </Page>

@@ -45,7 +45,6 @@ export const galleryText = {
   removeEffect:
     'This deletes the prompts, images, videos and share links. The tasks’ records and ledger entries remain. It can’t be undone.',
   removed: (count: number) => (count === 1 ? 'Video deleted' : `${number(count)} videos deleted`),
-  cancel: 'Cancel',
 
   tags: 'Tags',
   editTags: 'Edit tags',
@@ -63,6 +62,7 @@ export const galleryText = {
   close: 'Close',
   newer: 'Newer video',
   older: 'Older video',
+  copyPrompt: 'Copy prompt',
   keys: 'Use ← and → to browse, Space to play, F to favorite, and Esc to close.',
   runAgain: 'Run again',
   share: 'Share',

@@ -1,5 +1,5 @@
 import type { JSX, RefObject } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
@@ -22,13 +22,14 @@ type LightboxProps = {
   /** Undefined at the ends of the page. */
   readonly onNewer: (() => void) | undefined;
   readonly onOlder: (() => void) | undefined;
+  readonly onTagged: (tags: readonly string[]) => void;
   readonly onBroken: () => void;
   readonly onClose: () => void;
 };
 
 /** One video over the whole window. The browser keeps the focus inside the dialog. */
 export function Lightbox(props: LightboxProps) {
-  const { video, links, isFavorite, onFavorite, onNewer, onOlder, onClose } = props;
+  const { video, links, isFavorite, onFavorite, onNewer, onOlder, onTagged, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const player = useRef<HTMLVideoElement>(null);
   const viewerReason = useRoleReason('member');
@@ -38,6 +39,10 @@ export function Lightbox(props: LightboxProps) {
     player.current?.focus();
     return () => current?.close();
   }, []);
+  // Another link replaces the player, and a step to the last video removes its button: the keys would have no target.
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) player.current?.focus();
+  }, [links.videoUrl]);
   const close = () => {
     // Nothing below an open dialog takes the focus.
     dialog.current?.close();
@@ -63,6 +68,8 @@ export function Lightbox(props: LightboxProps) {
     <dialog
       ref={dialog}
       class="lightbox"
+      // A click beside the controls leaves the focus inside, where the keys work.
+      tabIndex={-1}
       aria-label={galleryText.viewer}
       onKeyDown={press}
       onCancel={(event) => {
@@ -81,7 +88,7 @@ export function Lightbox(props: LightboxProps) {
           </Button>
         </div>
         <About video={video} />
-        <Actions video={video} links={links} viewerReason={viewerReason} />
+        <Actions video={video} links={links} viewerReason={viewerReason} onTagged={onTagged} />
         <p class="faint keys">{galleryText.keys}</p>
       </aside>
     </dialog>
@@ -138,7 +145,7 @@ function About({ video }: { readonly video: GalleryVideo }) {
     <>
       <div class="prompt">
         <p dir="auto">{prompt}</p>
-        <CopyButton text={prompt} label="Copy prompt" />
+        <CopyButton text={prompt} label={galleryText.copyPrompt} />
       </div>
       {tags.length > 0 && (
         <ul class="badges" aria-label={galleryText.tags}>
@@ -162,9 +169,9 @@ function About({ video }: { readonly video: GalleryVideo }) {
   );
 }
 
-type ActionsProps = Pick<LightboxProps, 'video' | 'links'> & { readonly viewerReason: string | undefined };
+type ActionsProps = Pick<LightboxProps, 'video' | 'links' | 'onTagged'> & { readonly viewerReason: string | undefined };
 
-function Actions({ video, links, viewerReason }: ActionsProps) {
+function Actions({ video, links, viewerReason, onTagged }: ActionsProps) {
   const { accountId } = useAccount();
   return (
     <div class="row">
@@ -175,7 +182,7 @@ function Actions({ video, links, viewerReason }: ActionsProps) {
         {(close) => <ShareDialog taskId={video.taskId} onClose={close} />}
       </DialogButton>
       <DialogButton label={galleryText.editTags} icon={Tags} disabledReason={viewerReason}>
-        {(close) => <TagDialog videos={[video]} onClose={close} />}
+        {(close) => <TagDialog videos={[video]} onTagged={onTagged} onClose={close} />}
       </DialogButton>
       <a class="button" href={`${links.videoUrl}&download=1`} download>
         <Download size={16} aria-hidden="true" /> {galleryText.download}

@@ -4,6 +4,7 @@ import { useRead } from '../../api/queries.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { CheckField, Segmented, TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
+import { ReadError } from '../../ui/loaded.tsx';
 import { SendButton } from '../../ui/send-button.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
 import { dayMs, ExactTime, useNow } from '../../ui/time.tsx';
@@ -83,12 +84,13 @@ export function ShareDialog({ taskId, onClose }: { readonly taskId: string; read
 /** Fields for dates take a day of the reader's time zone. */
 function dayOf(ms: number): string {
   const date = new Date(ms);
-  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+  return new Date(ms - date.getTimezoneOffset() * minuteMs).toISOString().slice(0, 10);
 }
 
 function ActiveLinks({ taskId }: { readonly taskId: string }) {
-  const links: readonly ShareLink[] = useRead('/api/v1/gallery/shareLinks', { taskId }).data?.links ?? [];
-  if (links.length === 0) return null;
+  const read = useRead('/api/v1/gallery/shareLinks', { taskId });
+  const links: readonly ShareLink[] = read.data?.links ?? [];
+  if (links.length === 0) return <ReadError of={read} />;
   return (
     <section class="stack tight" aria-label={galleryText.links}>
       <h3>{galleryText.links}</h3>

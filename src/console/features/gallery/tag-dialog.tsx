@@ -8,10 +8,14 @@ import { galleryText } from './gallery-text.ts';
 
 const maxSuggestions = 8;
 
-type TagProps = { readonly videos: readonly GalleryVideo[]; readonly onClose: () => void };
+type TagProps = {
+  readonly videos: readonly GalleryVideo[];
+  readonly onTagged?: (tags: readonly string[]) => void;
+  readonly onClose: () => void;
+};
 
 /** Adds tags to videos and removes those that some of them have. */
-export function TagDialog({ videos, onClose }: TagProps) {
+export function TagDialog({ videos, onTagged, onClose }: TagProps) {
   const [given] = useState(() => [...new Set(videos.flatMap(({ tags }) => tags))].toSorted());
   const [shown, setShown] = useState(given);
   const [text, setText] = useState('');
@@ -38,6 +42,7 @@ export function TagDialog({ videos, onClose }: TagProps) {
         removeTags: given.filter((tag) => !chosen.includes(tag)),
       })}
       done={galleryText.tagsSaved}
+      onDone={() => onTagged?.(chosen)}
       onClose={onClose}
     >
       <TextField

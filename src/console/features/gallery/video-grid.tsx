@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
 import { useRoleReason } from '../../api/session.ts';
@@ -12,10 +12,15 @@ import { useSelection } from './use-selection.ts';
 import { VideoCard } from './video-card.tsx';
 import './gallery.css';
 
-type GridProps = { readonly videos: readonly GalleryVideo[]; readonly onExpired: () => void };
+type GridProps = {
+  readonly videos: readonly GalleryVideo[];
+  /** Stands there without videos. */
+  readonly empty: ComponentChildren;
+  readonly onExpired: () => void;
+};
 
 /** Videos in rows, each in its own ratio. The one under the pointer or the focus plays; the address names the one that is open. */
-export function VideoGrid({ videos, onExpired }: GridProps) {
+export function VideoGrid({ videos, empty, onExpired }: GridProps) {
   const { get, set, push } = useAddress();
   const grid = useRef<HTMLUListElement>(null);
   const [playing, setPlaying] = useState<string>();
@@ -27,57 +32,87 @@ export function VideoGrid({ videos, onExpired }: GridProps) {
     if (links.renew(taskId)) onExpired();
   };
   const cursor = get('cursor');
-  const opened = videos.findIndex(({ taskId }) => taskId === get('video'));
-  const show = (index: number) => set({ video: videos[index]?.taskId, cursor });
-  const video = videos[opened];
-  const focusCard = (index: number) =>
-    grid.current?.querySelectorAll<HTMLElement>('.open')[Math.min(Math.max(index, 0), videos.length - 1)]?.focus();
+  const opened = useOpened(videos, get('video'));
+  const stepTo = (video: GalleryVideo | undefined) => video && (() => set({ video: video.taskId, cursor }));
+  const focusCard = (index: number) => {
+    const cards = grid.current?.querySelectorAll<HTMLElement>('.open');
+    const card = cards?.[Math.min(Math.max(index, 0), videos.length - 1)];
+    (card ?? document.getElementById('main'))?.focus();
+  };
   return (
     <>
-      <ul
-        ref={grid}
-        class={selection.selected.length > 0 ? 'gallery selecting' : 'gallery'}
-        aria-label={galleryText.videos}
-        onKeyDown={(event) =>
-          pressed(event, { videos, selection, favorites: mayLabel ? favorites : undefined, focusCard })
-        }
-      >
-        {videos.map((one) => (
-          <VideoCard
-            key={one.taskId}
-            video={one}
-            links={links.linksOf(one)}
-            isFavorite={favorites.isFavorite(one)}
-            isSelected={selection.isSelected(one.taskId)}
-            isPlaying={playing === one.taskId && video === undefined}
-            onPlay={(isPlaying) =>
-              setPlaying((current) => (isPlaying ? one.taskId : current === one.taskId ? undefined : current))
+      {videos.length === 0 ? (
+        empty
+      ) : (
+        <>
+          <ul
+            ref={grid}
+            class={selection.selected.length > 0 ? 'gallery selecting' : 'gallery'}
+            aria-label={galleryText.videos}
+            onKeyDown={(event) =>
+              pressed(event, { videos, selection, favorites: mayLabel ? favorites : undefined, focusCard })
             }
-            onOpen={() => push({ video: one.taskId, cursor }, 'video')}
-            onSelect={(isRange) => selection.toggle(one.taskId, isRange)}
-            onFavorite={() => favorites.toggle(one)}
-            onBroken={() => renew(one.taskId)}
-          />
-        ))}
-      </ul>
-      <SelectionBar selection={selection} videos={videos} />
-      {video !== undefined && (
+          >
+            {videos.map((one) => (
+              <VideoCard
+                key={one.taskId}
+                video={one}
+                links={links.linksOf(one)}
+                isFavorite={favorites.isFavorite(one)}
+                isSelected={selection.isSelected(one.taskId)}
+                isPlaying={playing === one.taskId && opened === undefined}
+                onPlay={(isPlaying) =>
+                  setPlaying((current) => (isPlaying ? one.taskId : current === one.taskId ? undefined : current))
+                }
+                onOpen={() => push({ video: one.taskId, cursor }, 'video')}
+                onSelect={(isRange) => selection.toggle(one.taskId, isRange)}
+                onFavorite={() => favorites.toggle(one)}
+                onBroken={() => renew(one.taskId)}
+              />
+            ))}
+          </ul>
+          <SelectionBar selection={selection} videos={videos} />
+        </>
+      )}
+      {opened !== undefined && (
         <Lightbox
-          video={video}
-          links={links.linksOf(video)}
-          isFavorite={favorites.isFavorite(video)}
-          onFavorite={() => favorites.toggle(video)}
-          onNewer={opened > 0 ? () => show(opened - 1) : undefined}
-          onOlder={opened < videos.length - 1 ? () => show(opened + 1) : undefined}
-          onBroken={() => renew(video.taskId)}
+          video={opened.video}
+          links={links.linksOf(opened.video)}
+          isFavorite={favorites.isFavorite(opened.video)}
+          onFavorite={() => favorites.toggle(opened.video)}
+          onNewer={stepTo(opened.newer)}
+          onOlder={stepTo(opened.older)}
+          onTagged={opened.tag}
+          onBroken={() => renew(opened.video.taskId)}
           onClose={() => {
             set({ video: undefined, cursor });
-            focusCard(opened);
+            focusCard(opened.index);
           }}
         />
       )}
     </>
   );
+}
+
+/** The video that the address names. It stays open when a change, such as a removed tag, takes it out of the filtered list. */
+function useOpened(videos: readonly GalleryVideo[], taskId: string | undefined) {
+  const last = useRef<{ readonly video: GalleryVideo; readonly index: number }>();
+  const [tagged, setTagged] = useState<GalleryVideo>();
+  const found = videos.findIndex((one) => one.taskId === taskId);
+  const listed = videos[found];
+  if (listed !== undefined) last.current = { video: listed, index: found };
+  if (last.current === undefined || last.current.video.taskId !== taskId) return undefined;
+  const { index } = last.current;
+  // The list has the latest tags, but not those of a video that it no longer has.
+  const video = listed ?? (tagged?.taskId === taskId ? tagged : last.current.video);
+  return {
+    video,
+    index,
+    newer: videos[index - 1],
+    // The next video has moved up to where an unlisted one was.
+    older: videos[listed === undefined ? index : index + 1],
+    tag: (tags: readonly string[]) => setTagged({ ...video, tags }),
+  };
 }
 
 type Keys = {

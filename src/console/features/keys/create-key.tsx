@@ -1,3 +1,4 @@
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ordinaryScopes, type Scope, scopes } from '../../../accounts/api-key.ts';
 import { useRead } from '../../api/queries.ts';
@@ -5,7 +6,7 @@ import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
 import { Fold } from '../../ui/fold.tsx';
-import { useFields } from '../../ui/form.tsx';
+import { useFieldError, useFields } from '../../ui/form.tsx';
 import { Plus } from '../../ui/icons.ts';
 import { dayMs } from '../../ui/time.tsx';
 import { CapFields, capsOf, noCaps } from '../credits/cap-fields.tsx';
@@ -65,13 +66,30 @@ function CreateKeyDialog({ account, onClose }: OfAccount & { readonly onClose: (
       <Checks label={keysText.permissions} options={scopes} chosen={granted} words={scopeText} onChosen={setGranted} />
       <SelectField label={keysText.expires} value={expiry} options={expiries} onValue={setExpiry} />
       <ModelChecks chosen={models} isOwn={account === undefined} onChosen={setModels} />
-      <Fold title={keysText.limits} isGiven={false} problem={null}>
+      <LimitsFold>
         <p class="hint">{keysText.limitsHint}</p>
         <CapFields field={field} path="caps." />
-      </Fold>
+      </LimitsFold>
       <CheckField label={keysText.kie} hint={keysText.kieHint} isChecked={isKie} onValue={setKie} />
     </ActionDialog>
   );
+}
+
+/** An invalid limit opens it, because a browser neither focuses a folded field nor shows its error. */
+function LimitsFold({ children }: { readonly children: ComponentChildren }) {
+  const errors = [useFieldError('caps.day'), useFieldError('caps.month'), useFieldError('caps.total')];
+  return (
+    <div onInvalidCapture={openFold}>
+      <Fold title={keysText.limits} isGiven={errors.some((error) => error !== undefined)} problem={null}>
+        {children}
+      </Fold>
+    </div>
+  );
+}
+
+function openFold({ currentTarget }: JSX.TargetedEvent<HTMLElement>): void {
+  const fold = currentTarget.querySelector('details');
+  if (fold !== null) fold.open = true;
 }
 
 type ModelProps = {

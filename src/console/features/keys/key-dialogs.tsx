@@ -87,7 +87,7 @@ export function NewKey({ name, secret, account, onClose }: NewKeyProps) {
   return (
     <ShownOnce
       title={keysText.newKey(name)}
-      what="key"
+      what={keysText.noun[0]}
       text={secret}
       details={account === undefined ? <TryKey secret={secret} /> : undefined}
       onClose={onClose}

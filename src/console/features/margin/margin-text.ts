@@ -1,13 +1,5 @@
 import { number } from '../../ui/money.tsx';
 
-const sections: Readonly<Record<string, string>> = {
-  top_up: 'Credits sold',
-  top_up_reversal: 'Refunded credits',
-  grant: 'Credits granted',
-  code: 'Redeemed codes',
-  adjustment: 'Adjustments',
-};
-
 /** Every text about cost and margin. */
 export const marginText = {
   title: 'Cost and margin',
@@ -20,8 +12,6 @@ export const marginText = {
     const bought = count === 1 ? '1 purchase' : `${number(count)} purchases`;
     return returned === undefined ? bought : `${bought}, less ${returned} refunded`;
   },
-  /** A section that is newer than this page appears as it is. */
-  booked: (section: string) => sections[section] ?? section,
   empty: 'No tasks ended in this period',
   emptyAdvice: 'Choose a longer period.',
   model: 'Model',

@@ -1,3 +1,4 @@
+import { sectionTitle } from '../../../credits/section-titles.ts';
 import type { Answer } from '../../api/call.ts';
 import { credits, moneyOf, priceOf } from '../../ui/money.tsx';
 import { Tiles } from '../../ui/page.tsx';
@@ -20,7 +21,7 @@ export function PaidMoney({ margin: { paid, booked, currency } }: { readonly mar
             note: marginText.purchases(topUps, returnedMinorUnits === 0 ? undefined : priceOf(returnedMinorUnits, of)),
           })),
           ...sold.map(({ section, credits: amount, valueMicros }) => ({
-            label: marginText.booked(section),
+            label: sectionTitle(section),
             value: moneyOf(valueMicros, currency),
             note: credits(amount).replace('-', '\u2212'),
           })),

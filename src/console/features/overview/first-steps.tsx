@@ -1,19 +1,21 @@
 import { Link } from 'wouter-preact';
 import type { Overview } from '../../api/contract.ts';
-import { useAccount } from '../../api/session.ts';
+import { useAccount, useIsOwner } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { Check } from '../../ui/icons.ts';
 import { Card } from '../../ui/page.tsx';
 import { overviewText } from './overview-text.ts';
 import './overview.css';
 
-/** Shown until the account has a key and a task. */
+/** Shown until the account has a task and, for owners, who create keys, a key. */
 export function FirstSteps({ steps }: { readonly steps: Overview['steps'] }) {
   const { accountId } = useAccount();
+  const isOwner = useIsOwner();
   const { task, key, callback } = overviewText.steps;
+  if (steps.hasTask && (steps.hasKey || !isOwner)) return null;
   const list = [
     { ...task, isDone: steps.hasTask, href: paths.playground(accountId) },
-    { ...key, isDone: steps.hasKey, href: paths.keys(accountId) },
+    ...(isOwner ? [{ ...key, isDone: steps.hasKey, href: paths.keys(accountId) }] : []),
     { ...callback, isDone: steps.hasCallback, href: paths.callbacks(accountId) },
   ];
   return (

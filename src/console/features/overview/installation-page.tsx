@@ -8,6 +8,7 @@ import { Card, Facts, Page, Tiles } from '../../ui/page.tsx';
 import { duration } from '../../ui/time.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { AnnounceButton } from '../announcement/announce-button.tsx';
+import { percent } from '../trends/percent.ts';
 import { TrendsSection } from '../trends/trends-section.tsx';
 import { FailuresCard, LedgerCard } from './installation-cards.tsx';
 import { installationText } from './overview-text.ts';
@@ -88,7 +89,7 @@ function stateTile(unfinished: Unfinished, state: Unfinished[number]['state']) {
 function LastDay({ lastDay }: { readonly lastDay: InstallationOverview['lastDay'] }) {
   const failed = lastDay.failed.reduce((sum, { tasks }) => sum + tasks, 0);
   const ended = failed + lastDay.succeeded;
-  const share = ended === 0 ? '' : ` (${percent.format(failed / ended)})`;
+  const share = ended === 0 ? '' : ` (${percent(failed / ended)})`;
   return (
     <Card title={installationText.lastDay}>
       <Facts
@@ -105,5 +106,3 @@ function LastDay({ lastDay }: { readonly lastDay: InstallationOverview['lastDay'
     </Card>
   );
 }
-
-const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });

@@ -37,7 +37,7 @@ export function OverviewPage() {
       }
     >
       <ReadError of={state} />
-      {data !== undefined && !(data.steps.hasKey && data.steps.hasTask) && <FirstSteps steps={data.steps} />}
+      {data !== undefined && <FirstSteps steps={data.steps} />}
       {(data !== undefined || state.error === null) && (
         <Figures state={data} days={sums.data?.days ?? (sums.error === null ? undefined : null)} />
       )}
@@ -70,7 +70,7 @@ function Figures({ state, days }: FiguresProps) {
         },
         { label: overviewText.requested, value: total('tasks'), note: overviewText.sevenDays },
         { label: overviewText.charged, value: total('charged'), note: overviewText.creditsSevenDays },
-        { label: overviewText.refunded, value: total('refunded'), note: overviewText.forFailedTasks },
+        { label: overviewText.refunded, value: total('refunded'), note: overviewText.forTasksWithoutVideo },
         {
           label: overviewText.inProgress,
           value: figure(live),
@@ -119,7 +119,7 @@ function Books({ books: { auditedTime, violations } }: { readonly books: Overvie
   return (
     <p class="faint">
       <small>
-        {overviewText.booksChecked} {relativeTime(auditedTime - now)}:{' '}
+        {overviewText.booksChecked} {relativeTime(Math.min(0, auditedTime - now))}:{' '}
         {violations === 0 ? overviewText.booksAgree : overviewText.booksDiffer(violations)}
       </small>
     </p>

@@ -12,7 +12,7 @@ export const overviewText = {
   charged: 'Charged',
   creditsSevenDays: 'credits, last 7 days',
   refunded: 'Refunded',
-  forFailedTasks: 'for failed tasks',
+  forTasksWithoutVideo: 'for tasks without a video',
   inProgress: 'In progress',
   seeTasks: 'View tasks',
   firstSteps: 'First steps',

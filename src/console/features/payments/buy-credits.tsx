@@ -110,7 +110,9 @@ function PackageCard({ offer, saving, isChosen, onChoose }: CardProps) {
 function savingOf(offer: Package, packages: readonly Package[]): number {
   const perCredit = ({ price, credits: amount }: Package) => price.minorUnits / amount;
   const comparable = packages.filter(({ price }) => price.currency === offer.price.currency);
-  return Math.floor(100 * (1 - perCredit(offer) / Math.max(...comparable.map(perCredit))));
+  const [own, dearest] = [perCredit(offer), Math.max(...comparable.map(perCredit))];
+  // Quotients of whole numbers may lie a little below a whole percentage.
+  return Math.floor((100 * (dearest - own)) / dearest + 1e-9);
 }
 
 /** The page stays until the browser has loaded the checkout. */

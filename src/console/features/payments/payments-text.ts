@@ -57,7 +57,6 @@ export const paymentsText = {
   dismiss: 'Dismiss',
 
   noun: ['purchase', 'purchases'],
-  purchases: 'Purchases',
   purchase: 'Purchase',
   account: 'Account',
   amount: 'Amount',

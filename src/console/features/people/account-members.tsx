@@ -4,6 +4,7 @@ import { List } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { roleWord } from './role-text.ts';
 import { InviteButton } from './invite-dialog.tsx';
+import { membersText } from './members-text.ts';
 import { PersonName, PersonState } from './person-parts.tsx';
 import { peopleText } from './people-text.ts';
 
@@ -19,7 +20,7 @@ export function AccountMembers({ account }: { readonly account: Account }) {
         </div>
       )}
       <List
-        noun={['member', 'members']}
+        noun={membersText.nouns}
         path="/api/admin/v1/people"
         query={{ accountId: account.accountId, limit: 100 }}
         rows={({ people }) => people}

@@ -6,11 +6,12 @@ import { CheckField, Field, Segmented, TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { UserPlus } from '../../ui/icons.ts';
 import { ShownOnce } from '../../ui/shown-once.tsx';
+import { roleRights } from './role-rights.ts';
 import { roleWords } from './role-text.ts';
 import { AccountSearch } from '../accounts/account-search.tsx';
 import { peopleText } from './people-text.ts';
 
-const choices = roles.map((value) => ({ value, label: roleWords[value].word }));
+const choices = roles.map((value) => ({ value, label: roleWords[value] }));
 
 type InviteProps = {
   /** To which account. Operators choose one without it. */
@@ -54,7 +55,12 @@ function InviteDialog({ account, isOperator = false, onClose }: InviteProps & { 
             <p>{peopleText.invitationSent(invited)}</p>
           </InfoDialog>
         ) : (
-          <ShownOnce title={peopleText.invitationTitle(invited)} what="link" text={url} onClose={onClose}>
+          <ShownOnce
+            title={peopleText.invitationTitle(invited)}
+            what={peopleText.linkNoun}
+            text={url}
+            onClose={onClose}
+          >
             {isMailed ? peopleText.mailed : peopleText.invitationAdvice}
           </ShownOnce>
         )
@@ -74,7 +80,7 @@ function InviteDialog({ account, isOperator = false, onClose }: InviteProps & { 
         <Segmented
           label={peopleText.roleIn}
           name="role"
-          hint={`${roleWords[role].word}: ${roleWords[role].can}.`}
+          hint={`${roleWords[role]}: ${roleRights[role]}.`}
           value={role}
           options={choices}
           onValue={setRole}

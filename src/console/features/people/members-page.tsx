@@ -11,6 +11,7 @@ import { Users } from '../../ui/icons.ts';
 import { ListPage } from '../../ui/list.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { roleRights } from './role-rights.ts';
 import { roleWord, roleWords } from './role-text.ts';
 import { SecurityEventsCard } from '../security/security-events.tsx';
 import { Invitations } from './invitations.tsx';
@@ -20,7 +21,7 @@ import { membersText as text } from './members-text.ts';
 type Member = Answer<'/api/console/v1/members'>['members'][number];
 
 const path = '/api/console/v1/members';
-const roleOptions = roles.map((value) => ({ value, label: roleWords[value].word }));
+const roleOptions = roles.map((value) => ({ value, label: roleWords[value] }));
 
 /** The people of one account. */
 export function MembersPage() {
@@ -79,7 +80,7 @@ export function MembersPage() {
     >
       <Invitations title={text.invitations} invitations={data?.invitations ?? []} disabledReason={reason} />
       <Card title={text.roles}>
-        <Facts facts={roles.map((role) => [roleWords[role].word, roleWords[role].can])} />
+        <Facts facts={roles.map((role) => [roleWords[role], roleRights[role]])} />
       </Card>
       {useIsOwner() && <SecurityEventsCard path="/api/console/v1/events" />}
     </ListPage>
@@ -116,8 +117,8 @@ function RoleChoice({ member, isLastOwner }: MemberProps) {
           onClose={() => setChosen(undefined)}
         >
           <p>
-            <strong>{text.change.from(roleWords[before].word, roleWords[chosen].word)}</strong>:{' '}
-            {roleWords[chosen].can.toLowerCase()}.
+            <strong>{text.change.from(roleWords[before], roleWords[chosen])}</strong>:{' '}
+            {roleRights[chosen].toLowerCase()}.
           </p>
           <p>{userId === me?.user.userId ? text.change.self : text.change.other}</p>
         </ActionDialog>

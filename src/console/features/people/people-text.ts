@@ -22,7 +22,6 @@ export const peopleText = {
   never: 'never',
   actions: 'Actions',
   actionsFor: (email: string) => `Actions for ${email}`,
-  members: 'Members',
   membersNote: 'Owners invite and remove members themselves.',
   noMembers: 'No members',
   noMembersAdvice: 'Invite the owner, who can then invite other members.',
@@ -33,6 +32,7 @@ export const peopleText = {
   inviteHelp:
     'The person gets a link by e-mail, or from you if the service has no mail server. It works once, for 48 hours.',
   createLink: 'Create link',
+  linkNoun: 'link',
   invitationTitle: (email: string) => `Invitation for ${email}`,
   invitationSent: (email: string) => `The link was sent to ${email}. It works once, for 48 hours.`,
   invitationAdvice: 'Send it to the person yourself. Anyone who has the link can join.',
@@ -42,7 +42,6 @@ export const peopleText = {
   roleIn: 'Role in the account',
   operatorHint: 'Can access every account, move credits, and change prices and providers.',
   chooseAccount: 'Choose an account, or make the person an operator',
-  invitations: 'Open invitations',
   operatorInvitations: 'Open operator invitations',
   expires: 'Expires',
   withdraw: 'Revoke',

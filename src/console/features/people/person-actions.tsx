@@ -143,7 +143,7 @@ function ResetDialog({ person: { userId, email }, onClose }: DialogProps) {
       action={peopleText.createLink}
       body={() => ({ userId })}
       result={({ url, isMailed }) => (
-        <ShownOnce title={peopleText.resetLink(email)} what="link" text={url} onClose={onClose}>
+        <ShownOnce title={peopleText.resetLink(email)} what={peopleText.linkNoun} text={url} onClose={onClose}>
           {isMailed ? peopleText.mailed : peopleText.resetAdvice}
         </ShownOnce>
       )}

@@ -3,6 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { Sparkles } from '../../ui/icons.ts';
 import { amountWords, credits } from '../../ui/money.tsx';
 import { ExactTime } from '../../ui/time.tsx';
+import { AddCredits } from './add-credits.tsx';
 import type { LivePrice } from './live-price.ts';
 import { playgroundText } from './playground-text.ts';
 import type { Variant } from './variants.ts';
@@ -39,7 +40,9 @@ export function GenerateButton({ variants, balance, isBusy, disabledReason }: Ge
         {count === 1 ? playgroundText.generate : playgroundText.generateMany(count)}
         {isPriced && ` · ${credits(total)}`}
       </Button>
-      <p class="reason">{reason ?? balanceWords(balance, left, count)}</p>
+      <p class="reason">
+        {reason ?? balanceWords(balance, left, count)} {reason === undefined && isShort && <AddCredits />}
+      </p>
       {changing.map(({ model, price: { next } }) => (
         <p key={model.model} class="reason">
           {playgroundText.priceFrom} {next !== undefined && <ExactTime ms={next.fromMs} />}: {priceWords(next, model)}.

@@ -74,8 +74,10 @@ export const playgroundText = {
   generateMany: (count: number) => `Generate ${count} videos`,
   noPrice: 'This input has no price yet',
   tooExpensive: (count: number) => `Your balance doesn’t cover ${theseVideos(count)}`,
-  topUp: (balance: number, count: number) =>
-    `Your balance of ${credits(balance)} doesn’t cover ${theseVideos(count)}. Contact support to add credits.`,
+  topUp: (balance: number, count: number) => `Your balance of ${credits(balance)} doesn’t cover ${theseVideos(count)}.`,
+  ownersAdd: 'Ask an owner of this account to add credits.',
+  buyCredits: 'Buy credits',
+  contactSupport: 'Contact support to add credits.',
   remaining: (left: number) => `${credits(left)} remaining`,
   priceFrom: 'From',
   accepted: (count: number) => (count === 1 ? 'Task accepted' : `${count} tasks accepted`),

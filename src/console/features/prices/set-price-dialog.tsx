@@ -5,7 +5,7 @@ import { Segmented, TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { amountWords } from '../../ui/money.tsx';
 import { exactTime } from '../../ui/time.tsx';
-import { auditHint } from '../audit/audit-text.ts';
+import { auditHint } from '../audit/audit-hint.ts';
 import { amountsAt, type PriceLine } from './price-parts.tsx';
 import { pricesText } from './prices-text.ts';
 

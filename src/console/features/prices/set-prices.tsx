@@ -9,7 +9,7 @@ import { Card } from '../../ui/page.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { ExactTime, exactTime } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
-import { auditHint } from '../audit/audit-text.ts';
+import { auditHint } from '../audit/audit-hint.ts';
 import { Amounts, PriceOf } from './price-parts.tsx';
 import { pricesText, priceState } from './prices-text.ts';
 

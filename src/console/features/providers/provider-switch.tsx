@@ -3,7 +3,7 @@ import type { Provider } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
 import { Segmented } from '../../ui/field.tsx';
-import { auditHint } from '../audit/audit-text.ts';
+import { auditHint } from '../audit/audit-hint.ts';
 import { providersText, switchStates, switchWord } from './providers-text.ts';
 
 const states = switchStates.map((value) => ({ value, label: switchWord(value).word }));

@@ -55,11 +55,11 @@ export const signInText = {
       title: 'Create your account',
       action: 'Create account',
       lead: 'Choose a password to open your account.',
-      expired: 'Sign up again to get a new link, or sign in if you have an account already.',
+      expired: 'Sign up again to get a new link, or sign in if you have an account.',
     },
   },
   invalidLink: 'This link is no longer valid',
-  invalidReason: 'It has expired, was already used, or is incomplete',
+  invalidReason: 'It has expired or was used. After a reload, open it again',
   byProvider: (provider: string) => `Sign in with ${provider} to accept this invitation.`,
   yourProvider: 'your identity provider',
   invited: (hasPassword: boolean, account: string | null, role: string | null) => {

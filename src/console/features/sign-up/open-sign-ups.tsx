@@ -5,6 +5,7 @@ import { DialogButton } from '../../ui/dialog.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
 import { TableCard } from '../../ui/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
+import { peopleText } from '../people/people-text.ts';
 import { signUpText as text } from './sign-up-text.ts';
 
 /** For operators: people who signed up and have not used their link, if there are any. */
@@ -36,7 +37,7 @@ function CreateLink({ signUp: { linkId, email } }: { readonly signUp: SignUp }) 
           action={text.createLink}
           body={() => ({ linkId })}
           result={({ url }) => (
-            <ShownOnce title={text.link(email)} what="link" text={url} onClose={close}>
+            <ShownOnce title={text.link(email)} what={peopleText.linkNoun} text={url} onClose={close}>
               {text.linkAdvice}
             </ShownOnce>
           )}

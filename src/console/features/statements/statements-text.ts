@@ -1,22 +1,6 @@
 import { number } from '../../ui/money.tsx';
 
-// Every text about statements.
-
-const sections: Readonly<Record<string, string>> = {
-  top_up: 'Purchases',
-  top_up_reversal: 'Refunded purchases',
-  grant: 'Grants',
-  code: 'Redeemed codes',
-  charge: 'Charges',
-  refund: 'Refunds for failed tasks',
-  adjustment: 'Adjustments',
-};
-
-/** The title of a section, also of one that is newer than this page. */
-export function sectionTitle(section: string): string {
-  return sections[section] ?? section;
-}
-
+/** Every text about statements, besides the titles of their sections. */
 export const statementsText = {
   title: 'Statement',
   month: 'Month',

@@ -1,3 +1,4 @@
+import { sectionTitle } from '../../../credits/section-titles.ts';
 import type { Statement, StatementLine } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
@@ -9,7 +10,7 @@ import { Loaded } from '../../ui/loaded.tsx';
 import { Change, number, priceNameOf } from '../../ui/money.tsx';
 import { Card } from '../../ui/page.tsx';
 import { monthName, monthsSince, thisMonth } from './months.ts';
-import { sectionTitle, statementsText as text } from './statements-text.ts';
+import { statementsText as text } from './statements-text.ts';
 import './statements.css';
 
 /** The statement of a month: as figures, as a page for printing and as a file. */

@@ -2,6 +2,7 @@ import type { Sent } from '../../api/call.ts';
 import { useIsOperator } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { InfoDialog } from '../../ui/dialog.tsx';
+import { auditHint } from '../audit/audit-hint.ts';
 import { tasksText, taskWord } from './tasks-text.ts';
 import type { TaskRow } from './use-task.ts';
 
@@ -22,7 +23,7 @@ export function CancelTasksDialog({ tasks, onClose }: CancelProps) {
       action={tasksText.cancelMany(tasks.length)}
       dismiss={tasksText.keepMany}
       isDanger
-      {...(isOperator && { reason: tasksText.reasonHint })}
+      {...(isOperator && { reason: auditHint })}
       body={(reason) => (isOperator ? { taskIds, reason } : { taskIds })}
       result={(answer) => <CancelResult answer={answer} onClose={onClose} />}
       onClose={onClose}

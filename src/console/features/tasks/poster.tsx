@@ -6,18 +6,30 @@ import './task.css';
 
 type PosterProps = { readonly url: string | null; readonly task: TaskRecord };
 
+/** The file of a link that fails may be deleted, and each read signs another one that would fail as well. */
+const renewalMs = 60_000;
+
 /** A frame of the video, or an icon of the task's state. Decoration: the words stand beside it. */
 export function Poster({ url, task }: PosterProps) {
-  // The first link stays, because each read signs another one and the image would load again.
-  const [shown, setShown] = useState(url);
-  const [isBroken, setBroken] = useState(false);
-  if (shown === null && url !== null) setShown(url);
+  // The first link stays until it fails, because each read signs another one and the image would load again.
+  const [shown, setShown] = useState({ url, isBroken: false, renewedMs: -Infinity });
+  const { isBroken, renewedMs } = shown;
+  const isExpired = isBroken && Date.now() - renewedMs > renewalMs;
+  if (url !== null && url !== shown.url && (shown.url === null || isExpired)) {
+    setShown({ url, isBroken: false, renewedMs: isExpired ? Date.now() : -Infinity });
+  }
   const { tone } = taskWord(task);
   const Icon = tone === 'bad' ? CircleAlert : tone === 'good' ? Film : Clapperboard;
   return (
     <span class="poster">
-      {shown !== null && !isBroken ? (
-        <img src={shown} alt="" loading="lazy" decoding="async" onError={() => setBroken(true)} />
+      {shown.url !== null && !isBroken ? (
+        <img
+          src={shown.url}
+          alt=""
+          loading="lazy"
+          decoding="async"
+          onError={() => setShown({ ...shown, isBroken: true })}
+        />
       ) : (
         <Icon size={16} aria-hidden="true" />
       )}

@@ -7,6 +7,7 @@ import { DialogButton } from '../../ui/dialog.tsx';
 import { Ban, Download, ExternalLink, RefreshCw, Trash2 } from '../../ui/icons.ts';
 import { credits } from '../../ui/money.tsx';
 import { duration, Time } from '../../ui/time.tsx';
+import { auditHint } from '../audit/audit-hint.ts';
 import { tasksText } from './tasks-text.ts';
 import './task.css';
 import { isLive, type TaskView } from './use-task.ts';
@@ -92,7 +93,7 @@ export function CancelButton({ view: { task } }: { readonly view: TaskView }) {
           action={tasksText.cancelAction}
           dismiss={tasksText.keep}
           isDanger
-          {...(isOperator && { reason: tasksText.reasonHint })}
+          {...(isOperator && { reason: auditHint })}
           body={(reason) => (isOperator ? { taskId, reason } : { taskId })}
           done={({ cancelled, creditsRefunded }) =>
             cancelled ? tasksText.cancelled(creditsRefunded) : tasksText.hadEnded

@@ -7,7 +7,7 @@ import { shortId } from '../../ui/copy.tsx';
 import { rangeFilters } from '../../ui/date-range.tsx';
 import { choiceFilter, type Filter, useAddress, useFilters } from '../../ui/filters.tsx';
 import { number } from '../../ui/money.tsx';
-import { AccountSearch } from '../accounts/account-search.tsx';
+import { accountFilter } from '../accounts/account-search.tsx';
 import { failCodes, failWord, stateFilters, tasksText } from './tasks-text.ts';
 
 export type TaskListPath = '/api/v1/jobs/listTasks' | '/api/admin/v1/tasks';
@@ -104,13 +104,6 @@ function countWord(count: Counts[keyof Counts] | undefined): string | undefined 
   if (count === undefined || count.tasks === 0) return undefined;
   return `${number(count.tasks)}${count.isExact ? '' : '+'}`;
 }
-
-const accountFilter: TaskFilter = {
-  name: 'account',
-  label: tasksText.account,
-  control: AccountSearch,
-  query: (accountId) => ({ accountId }),
-};
 
 type Maker = { readonly value: string; readonly label: string };
 

@@ -198,7 +198,6 @@ export const tasksText = {
     `Generation stops, and ${credits(charged)} are refunded to your balance. You can’t resume the task.`,
   cancelEffectForOperators: (charged: number) =>
     `Generation stops, ${credits(charged)} are refunded to the account, and its callback is sent. The account doesn’t see your reason.`,
-  reasonHint: 'Stored in the audit log with your name.',
   cancelled: (refunded: number) => `Task cancelled, ${credits(refunded)} refunded`,
   hadEnded: 'The task had already ended',
   cancelMany: (count: number) => (count === 1 ? 'Cancel 1 task' : `Cancel ${count} tasks`),

@@ -6,13 +6,13 @@ import { number } from '../../ui/money.tsx';
 import { Card } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/table-card.tsx';
 import { duration } from '../../ui/time.tsx';
+import { seriesColors } from '../credits/day-chart.tsx';
 import { namesOf } from './buckets.ts';
 import { percent } from './percent.ts';
 import { trendsText } from './trends-text.ts';
 
-const colors = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
 /** Each line needs a color of its own. */
-const maxLines = colors.length;
+const maxLines = seriesColors.length;
 
 /** The error rate and the latency of each provider; charts show those with the most jobs. */
 export function ProviderTrends({ trends }: { readonly trends: Trends }) {
@@ -21,7 +21,7 @@ export function ProviderTrends({ trends }: { readonly trends: Trends }) {
   const lines = (of: 'errorRate' | 'p50Ms') =>
     providers.slice(0, maxLines).map(({ provider, buckets }, index) => ({
       label: provider,
-      color: `var(${colors[index] ?? '--accent'})`,
+      color: `var(${seriesColors[index] ?? '--accent'})`,
       values: buckets.map((bucket) => bucket[of]),
     }));
   if (providers.length === 0) {

@@ -11,26 +11,22 @@ import { ChartColumn } from '../../ui/icons.ts';
 import { ReadError } from '../../ui/loaded.tsx';
 import { Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { dayMs, useNow } from '../../ui/time.tsx';
 import { figure } from '../credits/credits-page.tsx';
 import { dayOf } from '../credits/day-chart.tsx';
+import { useSpan } from '../credits/use-span.tsx';
 import { groups, measures, UsageChart } from './usage-chart.tsx';
 import { ModelsCard, rateOf, type Report } from './usage-models.tsx';
 import { usageText } from './usage-text.ts';
 
-const spans = ['7', '30', '90'] as const;
-const spanOptions = spans.map((value) => ({ value, label: usageText.spans[value] }));
 const groupOptions = groups.map((value) => ({ value, label: usageText.groups[value] }));
 const measureOptions = measures.map((value) => ({ value, label: usageText.measures[value] }));
 /** The report adds up many tasks, so it is read seldom. */
 const reportMs = 60_000;
 
 export function UsagePage() {
-  const [days, setDays] = useChoice('days', spans, '30');
+  const { days, fromMs, today, select } = useSpan();
   const [by, setBy] = useChoice('by', groups, 'model');
   const [measure, setMeasure] = useChoice('of', measures, 'credits');
-  const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
-  const fromMs = today - (Number(days) - 1) * dayMs;
   const query = { from: dayOf(fromMs), to: dayOf(today), by };
   const report = useRead('/api/v1/usage', query, { keeps: true, everyMs: reportMs });
   const { data } = report;
@@ -39,7 +35,7 @@ export function UsagePage() {
       lead={usageText.lead}
       actions={
         <>
-          <FilterSelect label={usageText.period} value={days} options={spanOptions} onValue={setDays} />
+          {select}
           <FilterSelect label={usageText.by} value={by} options={groupOptions} onValue={setBy} />
           <FilterSelect label={usageText.measure} value={measure} options={measureOptions} onValue={setMeasure} />
           <SaveButton query={query} />

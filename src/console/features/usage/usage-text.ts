@@ -1,8 +1,6 @@
 /** Every text of the page about usage. */
 export const usageText = {
   lead: 'What your tasks cost, how many succeed, and how long they take. Days are in UTC.',
-  period: 'Period',
-  spans: { 7: 'Last 7 days', 30: 'Last 30 days', 90: 'Last 90 days' },
   by: 'Group by',
   groups: { model: 'By model', key: 'By API key', person: 'By person' },
   measure: 'Measure',
@@ -15,7 +13,7 @@ export const usageText = {
   created: 'Tasks',
   inDays: (days: string) => `in ${days} days`,
   successRate: 'Success rate',
-  ofEnded: 'of tasks that ended',
+  ofEnded: 'of ended tasks, with cancelled and rejected ones',
   perTask: 'Per task',
   onAverage: 'credits on average',
   chartOf: {

@@ -1,6 +1,9 @@
+import { useState } from 'preact/hooks';
 import type { Waiting } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { StateDot, StateWord } from '../../ui/badge.tsx';
+import { ChangeButton } from '../../ui/change-button.tsx';
+import { shortId } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { CircleCheck } from '../../ui/icons.ts';
 import { Loaded } from '../../ui/loaded.tsx';
@@ -10,11 +13,14 @@ import { TableCard } from '../../ui/table-card.tsx';
 import { duration, relativeTime, useNow } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
-import { RetryProvider, RetryTask } from './retry-buttons.tsx';
+import { RetryProviderDialog, RetryTaskDialog } from './retry-dialogs.tsx';
 import { reasonWord, waitingText } from './waiting-text.ts';
 
 export function WaitingPage() {
   const waiting = useRead('/api/admin/v1/waiting', {}, { everyMs: 5000 });
+  // The dialogs belong to the page: another read may remove the row whose button opened one.
+  const [provider, setProvider] = useState<string>();
+  const [taskId, setTaskId] = useState<string>();
   return (
     <Page lead={waitingText.lead}>
       <Loaded of={waiting} heights={[240]}>
@@ -25,13 +31,15 @@ export function WaitingPage() {
             </Empty>
           ) : (
             <>
-              <Groups groups={groups} />
-              <Tasks tasks={tasks} />
+              <Groups groups={groups} onRetry={setProvider} />
+              <Tasks tasks={tasks} onRetry={setTaskId} />
               <Accounts accounts={accounts} />
             </>
           )
         }
       </Loaded>
+      {provider !== undefined && <RetryProviderDialog provider={provider} onClose={() => setProvider(undefined)} />}
+      {taskId !== undefined && <RetryTaskDialog taskId={taskId} onClose={() => setTaskId(undefined)} />}
     </Page>
   );
 }
@@ -55,7 +63,9 @@ function Next({ ms }: { readonly ms: number | null }) {
   return <span class="nowrap">{ms <= now ? waitingText.due : relativeTime(ms - now)}</span>;
 }
 
-function Groups({ groups }: Pick<Waiting, 'groups'>) {
+type GroupsProps = Pick<Waiting, 'groups'> & { readonly onRetry: (provider: string) => void };
+
+function Groups({ groups, onRetry }: GroupsProps) {
   return (
     <TableCard
       title={waitingText.reasons}
@@ -74,14 +84,19 @@ function Groups({ groups }: Pick<Waiting, 'groups'>) {
           title: waitingText.retry,
           kind: 'actions',
           cell: ({ provider, reason }) =>
-            provider !== null && reason !== 'provider_disabled' && <RetryProvider provider={provider} />,
+            provider !== null &&
+            reason !== 'provider_disabled' && (
+              <RetryButton label={waitingText.retryOf(provider)} onRetry={() => onRetry(provider)} />
+            ),
         },
       ]}
     />
   );
 }
 
-function Tasks({ tasks }: Pick<Waiting, 'tasks'>) {
+type TasksProps = Pick<Waiting, 'tasks'> & { readonly onRetry: (taskId: string) => void };
+
+function Tasks({ tasks, onRetry }: TasksProps) {
   return (
     <TableCard
       title={waitingText.oldestTasks}
@@ -112,10 +127,23 @@ function Tasks({ tasks }: Pick<Waiting, 'tasks'>) {
           title: waitingText.retry,
           kind: 'actions',
           cell: ({ taskId, nextTime, reason }) =>
-            nextTime !== null && reason !== 'provider_disabled' && <RetryTask taskId={taskId} />,
+            nextTime !== null &&
+            reason !== 'provider_disabled' && (
+              <RetryButton label={waitingText.retryOfTask(shortId(taskId))} onRetry={() => onRetry(taskId)} />
+            ),
         },
       ]}
     />
+  );
+}
+
+type RetryProps = { readonly label: string; readonly onRetry: () => void };
+
+function RetryButton({ label, onRetry }: RetryProps) {
+  return (
+    <ChangeButton size="small" aria-label={label} onClick={onRetry}>
+      {waitingText.retry}
+    </ChangeButton>
   );
 }
 

@@ -23,12 +23,12 @@ export const waitingText = {
   retryTaskHelp:
     'Ends its wait and the cooldown of its provider. Limits still apply, and a job that is already running continues.',
   retriedTask: (isRetried: boolean) => (isRetried ? 'Task is being retried' : 'The task has ended'),
-  retryOf: (what: string) => `Retry ${what} now`,
+  retryOf: (provider: string) => `Retry ${provider} now`,
+  retryOfTask: (task: string) => `Retry task ${task} now`,
   accounts: 'Accounts with the most waiting tasks',
   account: 'Account',
   oldestTasks: 'Oldest waiting tasks',
   task: 'Task',
-  model: 'Model',
   age: 'Age',
 } as const;
 

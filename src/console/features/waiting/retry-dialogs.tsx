@@ -1,0 +1,39 @@
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { auditHint } from '../audit/audit-hint.ts';
+import { waitingText } from './waiting-text.ts';
+
+type ProviderProps = { readonly provider: string; readonly onClose: () => void };
+
+export function RetryProviderDialog({ provider, onClose }: ProviderProps) {
+  return (
+    <ActionDialog
+      path="/api/admin/v1/providers/retry"
+      title={waitingText.retryProvider(provider)}
+      action={waitingText.retry}
+      reason={auditHint}
+      body={(reason) => ({ provider, reason })}
+      done={({ tasks }) => waitingText.retriedProvider(tasks)}
+      onClose={onClose}
+    >
+      <p class="soft">{waitingText.retryProviderHelp}</p>
+    </ActionDialog>
+  );
+}
+
+type TaskProps = { readonly taskId: string; readonly onClose: () => void };
+
+export function RetryTaskDialog({ taskId, onClose }: TaskProps) {
+  return (
+    <ActionDialog
+      path="/api/admin/v1/tasks/retry"
+      title={waitingText.retryTask}
+      action={waitingText.retry}
+      reason={auditHint}
+      body={(reason) => ({ taskId, reason })}
+      done={({ isRetried }) => waitingText.retriedTask(isRetried)}
+      onClose={onClose}
+    >
+      <p class="soft">{waitingText.retryTaskHelp}</p>
+    </ActionDialog>
+  );
+}
