@@ -45,7 +45,7 @@ export function createSessionAuthentication(deps: Deps) {
   };
 }
 
-/** Finds the member that follows a link to a file of an account; undefined if they are not signed in or not a member. */
+/** Finds the reader that follows a link to a file of an account; undefined if they are not signed in, or have no role in it. */
 export async function findLinkVisitor(
   ctx: Context,
   { db, console: { publicUrl } }: Deps,
@@ -54,16 +54,17 @@ export async function findLinkVisitor(
   refuseForeignLink(ctx, publicUrl);
   const token = sessionToken(ctx, publicUrl);
   const session = token === undefined ? undefined : await findSession(db, token, { accountId, isBackground: false });
-  if (session?.role === undefined) return undefined;
+  const role = session && roleIn(session);
+  if (session === undefined || role === undefined) return undefined;
   ctx.state.userId = session.userId;
   ctx.state.accountId = accountId;
-  return { session, accountId, role: session.role };
+  return { session, accountId, role };
 }
 
 const mePath = '/api/console/v1/me';
 
 /** Every invalid cookie gets the same 401. */
-export async function findPerson(ctx: Context, { db, console: { publicUrl } }: Deps): Promise<FoundSession> {
+async function findPerson(ctx: Context, { db, console: { publicUrl } }: Deps): Promise<FoundSession> {
   if (ctx.get('Authorization') !== '') throw new HttpError('not_signed_in');
   requireOwnPage(ctx, publicUrl);
   const token = sessionToken(ctx, publicUrl);
@@ -83,11 +84,16 @@ export async function findPerson(ctx: Context, { db, console: { publicUrl } }: D
 async function findMember(ctx: Context, deps: Deps, effect: Effect): Promise<PersonOfAccount> {
   const session = await findPerson(ctx, deps);
   requireOwnRights(ctx, session, effect);
-  const role = session.isView ? 'owner' : session.role;
+  const role = roleIn(session);
   if (role === undefined) throw new HttpError('account_not_found');
   const accountId = namedAccount(ctx);
   ctx.state.accountId = accountId;
   return { session, accountId, role };
+}
+
+/** An operator who views the account reads what its owners read. */
+function roleIn({ isView, role }: FoundSession): Role | undefined {
+  return isView ? 'owner' : role;
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   assertNoSidewaysScroll,
   becomes,
   closeDialog,
+  focused,
   settled,
   startVisitor,
   type Visitor,
@@ -136,6 +137,7 @@ test(
     await page.getByRole('searchbox').press('Enter');
     await page.getByText('No tasks match these filters').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
+    await focused(page.getByRole('link', { name: /^All/ }));
     await page.getByRole('link', { name: 'the failed one' }).waitFor();
     assert.deepEqual(errors, []);
   },

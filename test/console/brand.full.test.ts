@@ -91,11 +91,22 @@ test(
     const { accountId } = await service.newAccount(40);
     const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' }, { reducedMotion: 'reduce' });
     await open(`/a/${accountId}/credits`);
-    await page.getByLabel('Warn below').fill('100');
-    await page.getByRole('button', { name: 'Save warning' }).click();
+    const warnBelow = async (credits: string) => {
+      const read = page.waitForResponse('**/api/v1/status');
+      await page.getByLabel('Warn below').fill(credits);
+      await page.getByRole('button', { name: 'Save warning' }).click();
+      await read;
+    };
+    await warnBelow('100');
     const banners = page.getByRole('status').filter({ hasText: 'Your balance is low: 40 credits left.' });
     await banners.waitFor();
     assert.equal(await banners.getByRole('link', { name: 'Buy credits' }).getAttribute('href'), buyCredits);
+    await banners.getByRole('button', { name: 'Dismiss' }).press('Enter');
+    await page.getByText('Your balance is low').waitFor({ state: 'detached' });
+    await focused(page.getByRole('main'));
+    // The balance is high, and then low again, which is another warning.
+    await warnBelow('10');
+    await warnBelow('100');
     await banners.getByRole('button', { name: 'Dismiss' }).press('Enter');
     await page.getByText('Your balance is low').waitFor({ state: 'detached' });
 

@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { completeTask } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { startVisitor, type Visitor } from '../support/console.ts';
+import { assertNoSidewaysScroll, startVisitor, type Visitor, windows } from '../support/console.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
@@ -78,6 +78,18 @@ test('the sums and the chart of the credits follow the ledger', { skip }, async 
   await page.clock.fastForward(61_000);
   await page.locator('.tile').filter({ hasText: 'Charged' }).getByText('264').waitFor();
   await figures.getByRole('cell', { name: '264' }).waitFor();
+});
+
+test('the table of the figures scrolls within its box on a narrow screen', { skip }, async () => {
+  const { accountId, page, open } = await newAccount();
+  for (const one of [model, 'videogen-2.0', 'videogen-2.0-with-a-long-name'])
+    await acceptTestTask(service.database.db, accountId, { ...taskParam('a film'), model: one });
+  await page.setViewportSize(windows.narrow.viewport);
+  await open('/credits');
+  await page.getByText('Figures', { exact: true }).click();
+  const figures = page.getByRole('table', { name: 'Charged by day and model' });
+  await figures.getByRole('columnheader').nth(3).waitFor();
+  await assertNoSidewaysScroll(page, 'figures');
 });
 
 test('the chart of the credits shows four of six models, and one color for all others', { skip }, async () => {

@@ -14,11 +14,13 @@ const skip = skipWithoutBrowser();
 let service: HttpService;
 let visitor: Visitor;
 let accountId: string;
+const accountIds: string[] = [];
 before(async () => {
   if (skip !== false) return;
   service = await startHttpService();
   const { db } = service.database;
-  for (let number = 0; number < 100; number++) await createAccount(db, { name: `a ${number}`, credits: 1_000 });
+  for (let number = 0; number < 100; number++)
+    accountIds.push(await createAccount(db, { name: `a ${number}`, credits: 1_000 }));
   const first = await createAccount(db, { name: 'a first', credits: 1_000 });
   await acceptTestTask(db, first, taskParam('of another account'));
   accountId = await createAccount(db, { name: 'zz last', credits: 1_000 });
@@ -72,4 +74,15 @@ test('a model without an account is searched in seven days, and the filter says 
     'Last 24 hours',
     'Custom dates, 7 days at most',
   ]);
+});
+
+test('a member of many accounts reaches the last one in the menu of accounts', { skip }, async () => {
+  const { page, open } = await visitor.signedIn(Object.fromEntries(accountIds.map((id) => [id, 'viewer' as const])));
+  await open();
+  await page.getByRole('button', { name: /^Account: / }).click();
+  const last = page.getByRole('group', { name: 'Accounts' }).getByRole('link').last();
+  const path = await last.getAttribute('href');
+  // A link outside of the window would take no click.
+  await last.click();
+  await page.waitForURL((url) => url.pathname === path);
 });

@@ -374,6 +374,10 @@ describe('an operator in the console', { skip }, () => {
     assert.equal(await page.getByRole('button', { name: 'Delete content' }).getAttribute('aria-disabled'), 'true');
     const refused = await stage.ada.ask('POST', '/api/v1/keys', { accountId: seeded.accountId, body: { name: 'a' } });
     assert.deepEqual([refused.status, refused.json.error], [403, 'read_only_view']);
+    await page.route('**/console/v1/view/end', (route) => route.abort());
+    await press('Stop viewing');
+    await said(/^The service did not respond/);
+    await page.unroute('**/console/v1/view/end');
     await press('Stop viewing');
     await page.waitForURL(new RegExp(`/ops/accounts/${seeded.accountId}$`));
     await open(`/a/${seeded.accountId}`);

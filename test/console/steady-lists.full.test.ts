@@ -133,9 +133,40 @@ for (const [window, options] of Object.entries({ wide: windows.light, narrow: wi
     await more.click();
     await rows.first().getByRole('link', { name: 'fresh 2' }).waitFor();
     await more.waitFor({ state: 'detached' });
+    await page.locator('.list:focus').waitFor();
     assert.deepEqual(await rows.first().boundingBox(), first);
   });
 }
+
+test('rows stay when as many tasks as a page holds are new, and the button shows a minimum', { skip }, async () => {
+  const { page, accountId, open } = await stage();
+  const { db } = service.database;
+  const add = async (name: string, count: number) => {
+    for (let n = 0; n < count; n += 1) await acceptTestTask(db, accountId, taskParam(`${name} ${n}`));
+  };
+  await add('first', 30);
+  await page.clock.install({ time: Date.now() });
+  await open(`/a/${accountId}/tasks`);
+  const names = page.getByRole('table', { name: 'Tasks' }).locator('.row-link');
+  const shown = await names.allInnerTexts();
+  assert.equal(shown.length, 30, 'the page is full');
+  const news = (name: string) => page.getByRole('button', { name });
+  const steps = [
+    { name: 'second', count: 2, button: news('2 new tasks') },
+    { name: 'third', count: 30, button: news('30+ new tasks') },
+  ];
+  for (const { name, count, button } of steps) {
+    await add(name, count);
+    await waitFor(`the tasks ${name}`, async () => {
+      await page.clock.fastForward(4_000);
+      return (await button.isVisible()) ? true : undefined;
+    });
+    assert.deepEqual(await names.allInnerTexts(), shown);
+  }
+  await news('30+ new tasks').click();
+  await page.getByRole('link', { name: 'third 29' }).waitFor();
+  await news('new tasks').waitFor({ state: 'detached' });
+});
 
 test('an id that is half typed stays while the list is read again', { skip }, async () => {
   const { page, accountId, open } = await stage();

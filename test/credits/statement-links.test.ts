@@ -56,6 +56,21 @@ test('302 a stranger, a signed-out visitor and an unknown account get the page o
   }
 });
 
+test('200 an operator who views the account opens its statements as its owner does, until the view ends', async () => {
+  const { accountId } = await newMember(service);
+  const operator = await newPerson(service, { isOperator: true });
+  const statuses = async () => {
+    const answers = ['html', 'csv'].map((format) => operator.askAs('GET', link(accountId, format), clicked));
+    return (await Promise.all(answers)).map(({ status }) => status);
+  };
+  assert.deepEqual(await statuses(), [302, 302]);
+  const view = { body: { accountId, reason: 'Ticket 118' } };
+  assert.equal((await operator.ask('POST', '/api/console/v1/view', view)).status, 200);
+  assert.deepEqual(await statuses(), [200, 200]);
+  assert.equal((await operator.ask('POST', '/api/console/v1/view/end')).status, 200);
+  assert.deepEqual(await statuses(), [302, 302]);
+});
+
 test('403 pages of other sites cannot embed or link to a statement; 421 under a foreign host', async () => {
   const { accountId, person } = await newMember(service);
   for (const site of ['cross-site', 'same-site']) {

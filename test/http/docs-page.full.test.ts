@@ -8,6 +8,7 @@ import {
   assertNoSidewaysScroll,
   becomes,
   focused,
+  holdAnswers,
   startVisitor,
   type Tab,
   type Visitor,
@@ -101,6 +102,45 @@ describe('requests from the reference', { skip }, () => {
     assert.match(body, /"taskId": "[0-9a-f-]{36}"/);
     assert.deepEqual([service.started.length, await balanceOf(accountId)], [started + 1, 1_000 - 165]);
     assertClean(tab);
+  });
+
+  test('are sent once at a time, and a create without a response is repeated without a second charge', async () => {
+    const { accountId, key } = await service.newAccount(1_000);
+    const { page } = await visitor.open();
+    await page.goto(`${service.url}/docs/reference`);
+    const credits = await openForm(page, 'getCredits');
+    await page.getByLabel('API key').fill(key);
+    let reads = 0;
+    page.on('request', (request) => (reads += request.url().endsWith('/api/v1/credits') ? 1 : 0));
+    const { asked, release } = await holdAnswers(page, '/api/v1/credits');
+    const button = credits.getByRole('button', { name: /^Send/ });
+    await button.press('Enter');
+    await asked();
+    await button.press('Enter');
+    release();
+    assert.equal((await responseIn(page, 'getCredits')).status, '200');
+    assert.equal(reads, 1);
+
+    const keys: unknown[] = [];
+    // The service accepts the first create; its response does not arrive.
+    await page.route('**/api/v1/jobs/createTask', async (route) => {
+      keys.push(route.request().headers()['idempotency-key']);
+      if (keys.length > 1) return route.continue();
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    const section = await openForm(page, 'createTask');
+    const charge = async () => {
+      await section.getByRole('button', { name: /^Send/ }).click();
+      await section.getByRole('button', { name: 'Charge 165 credits' }).click();
+    };
+    await charge();
+    await section.locator('.answer').getByText('no response').waitFor();
+    await charge();
+    assert.equal((await responseIn(page, 'createTask')).status, '200');
+    assert.match(String(keys[0]), /^[0-9a-f]{32}$/);
+    assert.deepEqual(keys, [keys[0], keys[0]]);
+    assert.equal(await balanceOf(accountId), 1_000 - 165);
   });
 
   test('that would be refused charge nothing and show why', async () => {

@@ -45,12 +45,15 @@ export function send<Path extends SendPath>(
 /** The service ends a request after the same time, but a broken network may hide that. */
 const uploadMs = 900_000;
 
+/** Every other request takes less, also a create that is moderated and then waits for the database. */
+const requestMs = 60_000;
+
 /** POST of a file as it is. */
 export async function upload(file: Blob, { account }: Acting): Promise<{ url: string; previewUrl: string }> {
   const headers = { ...headersOf(account), 'Content-Type': file.type };
-  const init = { method: 'POST', headers, body: file, signal: AbortSignal.timeout(uploadMs) };
+  const init = { method: 'POST', headers, body: file };
   // The same holds here.
-  const sent = (await exchange('/api/v1/uploads', init, 'unanswered')) as Sent<'/api/v1/uploads'>;
+  const sent = (await exchange('/api/v1/uploads', init, 'unanswered', uploadMs)) as Sent<'/api/v1/uploads'>;
   return { url: sent.url, previewUrl: sent.previewUrl };
 }
 
@@ -67,9 +70,16 @@ export function headersOf(account: string | undefined): Record<string, string> {
   return { 'Videogen-Console': '1', ...(account !== undefined && { 'Videogen-Account': account }) };
 }
 
-/** `unanswered` is the error when no answer comes. */
-async function exchange(address: string, init: RequestInit, unanswered = 'offline'): Promise<unknown> {
-  const response = await fetch(address, { ...init, credentials: 'same-origin' }).catch((error: unknown) => {
+/** `unanswered` is the error when no answer comes within `timeoutMs`. */
+async function exchange(
+  address: string,
+  init: RequestInit,
+  unanswered = 'offline',
+  timeoutMs = requestMs,
+): Promise<unknown> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
+  const response = await fetch(address, { ...init, signal, credentials: 'same-origin' }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new ApiProblem({ status: 0, error: unanswered, message: 'no answer', data: {}, requestId: undefined });
   });

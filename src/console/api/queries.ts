@@ -13,6 +13,7 @@ import { createContext } from 'preact';
 import { useContext, useRef } from 'preact/hooks';
 import { type Answer, type Body, type Query, read, type ReadPath, send, type SendPath, type Sent } from './call.ts';
 import { type ApiProblem, problemOf } from './problem.ts';
+import { randomKey } from './random-key.ts';
 import { withSudo } from './sudo.ts';
 
 /** The account in the address, for which every call below is made; undefined on pages of operators. */
@@ -201,9 +202,4 @@ export function useAction<Result, Input = void>(
     onSuccess: (result) => onDone?.(result),
     onError: (problem) => onError?.(problem),
   });
-}
-
-/** `crypto.randomUUID` exists for https and loopback only. */
-export function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -18,6 +18,12 @@ export function showAnswer(where: HTMLElement, answered: Answered): void {
   where.replaceChildren(head, ...(file === undefined ? bodyOf(text) : [fileLink(file)]));
 }
 
+/** Replaces an earlier answer, whose file is no longer offered. */
+export function showSending(where: HTMLElement): void {
+  for (const { href } of where.querySelectorAll('a')) URL.revokeObjectURL(href);
+  where.textContent = 'Sending…';
+}
+
 /** Shows what the request costs, and sends it only after a second click. */
 export function showPrice(where: HTMLElement, credits: number | undefined, send: () => Promise<void>): void {
   const amount = credits === undefined ? 'credits' : `${credits.toLocaleString('en-US')} credits`;

@@ -1,5 +1,6 @@
+import { randomKey } from '../api/random-key.ts';
 import { createCredentials, type Credentials } from './credentials.ts';
-import { type Answered, showAnswer, showPrice, showText } from './try-answer.ts';
+import { type Answered, showAnswer, showPrice, showSending, showText } from './try-answer.ts';
 
 /** Sends the requests of the forms under "Try it". One field for the credential moves to the form in use. */
 export function startTrying(): void {
@@ -15,10 +16,14 @@ export function startTrying(): void {
     };
     panel.addEventListener('toggle', () => panel.open && bring());
     form.addEventListener('focusin', () => credentials.element.parentElement !== form && bring());
+    const trial: Trial = { panel, form, answer, credentials, isPending: false, key: randomKey() };
+    // Another request is not a repeat of the one before.
+    form.addEventListener('input', () => (trial.key = randomKey()));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      answer.textContent = 'Sending…';
-      void submit({ panel, form, answer, credentials });
+      if (trial.isPending) return;
+      showSending(answer);
+      void whilePending(trial, () => submit(trial));
     });
   }
 }
@@ -28,7 +33,21 @@ type Trial = {
   readonly form: HTMLFormElement;
   readonly answer: HTMLElement;
   readonly credentials: Credentials;
+  isPending: boolean;
+  /** The Idempotency-Key of creates. It stays until there is a response, so that a repeat without one is charged once. */
+  key: string;
 };
+
+/** One request of a form at a time: a second click would send it twice, and an earlier response could replace a later one. */
+async function whilePending(trial: Trial, work: () => Promise<void>): Promise<void> {
+  const button = trial.form.querySelector('button[type="submit"]');
+  const show = (isPending: boolean) => {
+    trial.isPending = isPending;
+    button?.setAttribute('aria-disabled', String(isPending));
+  };
+  show(true);
+  await work().finally(() => show(false));
+}
 
 async function submit(trial: Trial): Promise<void> {
   const { panel, form, answer, credentials } = trial;
@@ -36,17 +55,27 @@ async function submit(trial: Trial): Promise<void> {
   const { price, charged } = panel.dataset;
   const init = initOf(panel, credentials);
   if (charged === undefined) return showAnswer(answer, await exchange(request, init));
-  if (price === undefined)
-    return showPrice(answer, undefined, async () => showAnswer(answer, await exchange(request, init)));
+  const keyed = { ...request, headers: { 'Idempotency-Key': trial.key, ...request.headers } };
+  const create = () => whilePending(trial, () => sendCreate(trial, keyed, init));
+  if (price === undefined) return showPrice(answer, undefined, create);
   // The same request is checked and priced first, so an invalid one is never charged.
   const quoted = await exchange({ ...request, path: price, headers: { 'Content-Type': 'application/json' } }, init);
   if (quoted.status !== 200) return showAnswer(answer, quoted);
   const { data } = JSON.parse(quoted.text ?? '{}') as { readonly data?: { readonly credits?: number } }; // as the service describes it
-  showPrice(answer, data?.credits, async () => showAnswer(answer, await exchange(request, init)));
+  showPrice(answer, data?.credits, create);
 }
 
+async function sendCreate(trial: Trial, request: TriedRequest, init: RequestOptions): Promise<void> {
+  const answered = await exchange(request, init);
+  // After a failure of the service the task may exist.
+  if (answered.status !== 0 && answered.status < 500) trial.key = randomKey();
+  showAnswer(trial.answer, answered);
+}
+
+type RequestOptions = Pick<RequestInit, 'headers' | 'credentials'>;
+
 /** Endpoints of the console need its header in any case. */
-function initOf(panel: HTMLElement, credentials: Credentials): Pick<RequestInit, 'headers' | 'credentials'> {
+function initOf(panel: HTMLElement, credentials: Credentials): RequestOptions {
   const isOfConsole = panel.dataset['path']?.startsWith('/api/console/') === true;
   const { headers, ...init } = panel.dataset['access'] === 'none' ? { headers: {} } : credentials.init();
   return {
@@ -85,7 +114,7 @@ function readForm(form: HTMLFormElement, template: string): Omit<TriedRequest, '
   return { path: query.size === 0 ? path : `${path}?${query.toString()}`, headers, body };
 }
 
-async function exchange(request: TriedRequest, init: Pick<RequestInit, 'headers' | 'credentials'>): Promise<Answered> {
+async function exchange(request: TriedRequest, init: RequestOptions): Promise<Answered> {
   const { method, path, headers, body } = request;
   const started = performance.now();
   const all = { ...(init.headers as Record<string, string>), ...headers }; // made above, of plain objects

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { Me } from '../api/contract.ts';
 import { brand } from '../api/brand.ts';
 import { useRead } from '../api/queries.ts';
 import { useAccount } from '../api/session.ts';
 import { paths } from '../paths.ts';
-import { Banner } from '../ui/banner.tsx';
+import { Banner, forgetDismissal } from '../ui/banner.tsx';
 import { LinkButton } from '../ui/button.tsx';
 import { ExternalLink } from '../ui/icons.ts';
 import { AnnouncementBanner } from './announcement-banner.tsx';
@@ -62,17 +63,21 @@ const everyMs = 60_000;
 function Notices() {
   const { accountId, role } = useAccount();
   const { data } = useRead('/api/v1/status', {}, { everyMs });
+  const name = `balance-${accountId}`;
+  const isLow = data && data.balance < (data.lowBalance ?? 1);
+  useEffect(() => {
+    if (isLow === false) forgetDismissal(name);
+  }, [isLow, name]);
   if (data === undefined) return null;
   const { balance, lowBalance, models } = data;
-  const isLow = balance < (lowBalance ?? 1);
   return (
     <>
       {models.length > 0 && <Banner tone="warn">{text.trouble(models)}</Banner>}
-      {isLow && (
+      {isLow === true && (
         <Banner
           tone="warn"
           // A new threshold, or an empty account, is another warning.
-          dismissal={{ name: `balance-${accountId}`, id: balance <= 0 ? 'empty' : `${lowBalance}` }}
+          dismissal={{ name, id: balance <= 0 ? 'empty' : `${lowBalance}` }}
           action={role === 'owner' && <BuyCredits sells={data.sellsCredits} href={paths.credits(accountId)} />}
         >
           {text.lowBalance(balance)}

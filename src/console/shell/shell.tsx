@@ -93,16 +93,26 @@ function Frame({ sidebar, banner, children }: FrameProps) {
   );
 }
 
-/** A new page begins at its top and takes the focus, as a new document would. Returns its title, to be read out. */
+/**
+ * A new page begins at its top and takes the focus, as a new document would; on the way back the browser restores the position. Returns
+ * the title of the page, to be read out.
+ */
 function useNewPage(main: RefObject<HTMLElement>, onNewPage: () => void): string {
   const [path] = useLocation();
   const lastPath = useRef(path);
+  const restored = useRef<string>();
   const [announced, setAnnounced] = useState('');
+  useEffect(() => {
+    const pop = () => void (restored.current = location.pathname);
+    addEventListener('popstate', pop);
+    return () => removeEventListener('popstate', pop);
+  }, []);
   useEffect(() => {
     if (lastPath.current === path) return undefined;
     lastPath.current = path;
     onNewPage();
-    scrollTo(0, 0);
+    if (restored.current !== location.pathname) scrollTo(0, 0);
+    restored.current = undefined;
     main.current?.focus({ preventScroll: true });
     // The title is the page's own, which is rendered after this.
     const timer = setTimeout(() => setAnnounced(document.title), 100);

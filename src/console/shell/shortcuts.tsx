@@ -9,8 +9,8 @@ import { accountNav } from './nav.ts';
 const togetherMs = 1200;
 
 /**
- * `g` and a letter lead to a page, `/` to the search field, `?` lists them; never while something is typed. Ctrl or ⌘ with `k` opens
- * the palette everywhere.
+ * `g` and a letter lead to a page, `/` to the search field, `?` lists them; never while something is typed or a dialog is open. Ctrl or ⌘
+ * with `k` opens the palette, also while something is typed.
  */
 export function Shortcuts() {
   const account = useContext(AccountContext);
@@ -21,12 +21,13 @@ export function Shortcuts() {
     let goAt = -Infinity;
     const press = (event: KeyboardEvent) => {
       const { key, target } = event;
+      const hasDialog = document.querySelector('dialog[open]') !== null;
       if (key === 'k' && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();
-        if (document.querySelector('dialog[open]') === null) setShown('palette');
+        if (!hasDialog) setShown('palette');
         return;
       }
-      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(target)) return;
+      if (hasDialog || event.metaKey || event.ctrlKey || event.altKey || isTyping(target)) return;
       if (key === '?') setShown('list');
       else if (key === '/') focusSearch(event);
       else if (key === 'g') goAt = event.timeStamp;
@@ -44,7 +45,7 @@ export function Shortcuts() {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('input, textarea, select, dialog, [popover]') !== null;
+  return target instanceof Element && target.closest('input, textarea, select, [popover]') !== null;
 }
 
 function focusSearch(event: KeyboardEvent): void {

@@ -4,7 +4,6 @@ import type { Me } from '../api/contract.ts';
 import { useAccount } from '../api/session.ts';
 import { docsPath, opsPaths, paths } from '../paths.ts';
 import { Menu } from '../ui/menu.tsx';
-import { number } from '../ui/money.tsx';
 import { useBalance } from '../features/credits/use-balance.ts';
 import { roleWord } from '../features/people/role-text.ts';
 import { accountNav, type NavLink, operatorNav, personalNav } from './nav.ts';
@@ -113,12 +112,14 @@ function Switcher({ me }: { readonly me: Me }) {
   );
 }
 
+/** The formats of money stay out of the first page, which has no other amount. */
 function Balance() {
   const { accountId } = useAccount();
   const balance = useBalance();
   return (
     <Link href={paths.credits(accountId)} class="balance">
-      {shellText.balance} <strong>{balance === undefined ? '…' : balance === null ? '–' : number(balance)}</strong>
+      {shellText.balance}{' '}
+      <strong>{balance === undefined ? '…' : balance === null ? '–' : balance.toLocaleString('en')}</strong>
     </Link>
   );
 }

@@ -1,11 +1,13 @@
 import { useLocation } from 'wouter-preact';
 import { send } from '../api/call.ts';
+import { failureOf } from '../api/problem.ts';
 import { useAction } from '../api/queries.ts';
 import { useAccount, useChangeView } from '../api/session.ts';
 import { opsPaths } from '../paths.ts';
 import { Banner } from '../ui/banner.tsx';
 import { Button } from '../ui/button.tsx';
 import { Eye } from '../ui/icons.ts';
+import { toast } from '../ui/toast.tsx';
 import { shellText } from './shell-text.ts';
 
 /** Names the account whose pages an operator views, with the way out. */
@@ -18,6 +20,7 @@ export function ViewBanner() {
       navigate(opsPaths.account(accountId));
       changeView(me);
     },
+    onError: (problem) => toast(failureOf(problem).sentence, 'bad'),
   });
   if (!isView) return null;
   return (

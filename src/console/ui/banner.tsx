@@ -35,8 +35,15 @@ export function Banner({ tone, icon, children, action, dismissal }: BannerProps)
   );
 }
 
+const keyOf = (name: string) => `videogen-dismissed-${name}`;
+
+/** The cause of the banner has ended, so the next one is news. */
+export function forgetDismissal(name: string): void {
+  localStorage.removeItem(keyOf(name));
+}
+
 function useDismissal(dismissal: BannerProps['dismissal']) {
-  const key = dismissal && `videogen-dismissed-${dismissal.name}`;
+  const key = dismissal && keyOf(dismissal.name);
   const [, setCount] = useState(0);
   return {
     isDismissed: key !== undefined && localStorage.getItem(key) === dismissal?.id,
@@ -44,6 +51,8 @@ function useDismissal(dismissal: BannerProps['dismissal']) {
       if (key === undefined || dismissal === undefined) return;
       localStorage.setItem(key, dismissal.id);
       setCount((count) => count + 1);
+      // The button that has the focus disappears.
+      document.getElementById('main')?.focus({ preventScroll: true });
     },
   };
 }

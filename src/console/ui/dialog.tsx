@@ -4,6 +4,7 @@ import { Button, type ButtonProps } from './button.tsx';
 import { ChangeButton } from './change-button.tsx';
 import type { Icon } from './icon.ts';
 import { X } from './icons.ts';
+import { Toasts } from './toast.tsx';
 import './dialog.css';
 
 type DialogProps = {
@@ -63,6 +64,7 @@ export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps
         </Button>
       </header>
       {children}
+      <Toasts />
     </dialog>
   );
 }

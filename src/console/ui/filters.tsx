@@ -4,7 +4,7 @@ import { Button } from './button.tsx';
 import { FilterSelect, type Option } from './field.tsx';
 import { SearchField } from './search-field.tsx';
 import { Tabs } from './tabs.tsx';
-import { useNow } from './time.tsx';
+import { dayMs, useNow } from './time.tsx';
 
 type Control = ComponentType<{
   readonly label: string;
@@ -81,7 +81,8 @@ export function useAddress() {
   return {
     get: (name: string): string | undefined => search.get(name) ?? undefined,
     hrefWith,
-    set: (changes: Changes) => navigate(hrefWith(changes), { replace: true }),
+    // The state of the entry stays, because the entry before is still the same one.
+    set: (changes: Changes) => navigate(hrefWith(changes), { replace: true, state: history.state as unknown }),
     push: (changes: Changes, state: unknown) => navigate(hrefWith(changes), { state }),
   };
 }
@@ -105,7 +106,11 @@ export function useFilters<Query>(filters: readonly Filter<Query>[]) {
     isFiltered: set_.length > 0,
     set,
     hrefWith,
-    clear: () => set(Object.fromEntries(filters.map(({ name }) => [name, undefined]))),
+    clear: () => {
+      set(Object.fromEntries(filters.map(({ name }) => [name, undefined])));
+      // The button that has the focus disappears.
+      document.querySelector<HTMLElement>('.filter-bar :is(a, input, select)')?.focus();
+    },
   };
 }
 
@@ -115,9 +120,9 @@ function known(options: readonly Option<string>[] | undefined, value: string): s
 
 const spans = [
   ['1h', 'Last hour', 3_600_000],
-  ['1d', 'Last 24 hours', 86_400_000],
-  ['7d', 'Last 7 days', 604_800_000],
-  ['30d', 'Last 30 days', 2_592_000_000],
+  ['1d', 'Last 24 hours', dayMs],
+  ['7d', 'Last 7 days', 7 * dayMs],
+  ['30d', 'Last 30 days', 30 * dayMs],
 ] as const;
 
 /** From some time ago until now, as all lists offer it. */

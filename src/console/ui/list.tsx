@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useQueryClient } from '@tanstack/preact-query';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { Answer, Query, ReadPath } from '../api/call.ts';
 import { failureOf } from '../api/problem.ts';
 import { useRead } from '../api/queries.ts';
@@ -13,6 +12,7 @@ import { ErrorBox } from './notice.tsx';
 import { Page } from './page.tsx';
 import { Pager } from './pager.tsx';
 import { type Selection, useSelection } from './selection.tsx';
+import { useSteadyRows } from './steady-rows.ts';
 import { type Column, Table } from './table.tsx';
 import './list.css';
 
@@ -29,7 +29,6 @@ export type ListProps<Path extends ReadPath, Row> = {
   readonly empty: { readonly icon: Icon; readonly title: string; readonly children?: ComponentChildren };
   /** Reads again at this pace; new rows wait behind a button then, and no row moves. */
   readonly everyMs?: number | ((answer: Answer<Path> | undefined) => number | false);
-  readonly isEnabled?: boolean;
   readonly isLinked?: boolean;
   readonly expected?: number;
   readonly selection?: Selection<Row> | undefined;
@@ -41,20 +40,28 @@ const noFilters: readonly never[] = [];
 
 /** Rows of a GET with their filters, pages, and what stands there when there is none or they cannot be read. */
 export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
-  const { noun, path, rows: rowsOf, rowKey, columns, filters = noFilters, everyMs, isEnabled, isLinked } = props;
+  const { noun, path, rows: rowsOf, rowKey, columns, filters = noFilters, everyMs, isLinked } = props;
   const state = useFilters<Query<Path>>(filters);
   const cursor = useAddress().get('cursor');
   const query = { ...props.query, ...state.query, ...(cursor !== undefined && { cursor }) };
   const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useRead(path, query, {
     keeps: true,
     ...(everyMs !== undefined && { everyMs }),
-    ...(isEnabled !== undefined && { isEnabled }),
   });
   const latest = data === undefined ? undefined : rowsOf(data);
   const shownFor = everyMs === undefined ? undefined : JSON.stringify([state.values, cursor]);
-  const { rows, added, showAdded } = useSteadyRows({ latest, isPlaceholderData, dataUpdatedAt, rowKey, shownFor });
   const nextCursor = nextCursorOf(data);
+  const hasMore = nextCursor !== undefined;
+  const { rows, added, isAllAdded, showAdded } = useSteadyRows({
+    latest,
+    hasMore,
+    isPlaceholderData,
+    dataUpdatedAt,
+    rowKey,
+    shownFor,
+  });
   const selected = useSelection({ selection: props.selection, rows, rowKey });
+  const list = useRef<HTMLDivElement>(null);
   return (
     <>
       {filters.length > 0 && <FilterBar state={state} />}
@@ -69,11 +76,19 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
           </Empty>
         )
       ) : (
-        <div class="list">
+        <div ref={list} class="list" tabIndex={-1}>
           <div class="new-rows" role="status">
             {added > 0 && (
-              <Button size="small" onClick={showAdded}>
-                <ArrowUp size={14} aria-hidden="true" /> {added} new {added === 1 ? noun[0] : noun[1]}
+              <Button
+                size="small"
+                onClick={() => {
+                  showAdded();
+                  // The button that has the focus disappears.
+                  list.current?.focus({ preventScroll: true });
+                }}
+              >
+                <ArrowUp size={14} aria-hidden="true" /> {added}
+                {isAllAdded && '+'} new {added === 1 ? noun[0] : noun[1]}
               </Button>
             )}
           </div>
@@ -116,47 +131,6 @@ function NoMatch({ many, onClear }: { readonly many: string; readonly onClear: (
       </div>
     </Empty>
   );
-}
-
-type SteadyProps<Row> = {
-  readonly latest: readonly Row[] | undefined;
-  readonly isPlaceholderData: boolean;
-  readonly dataUpdatedAt: number;
-  readonly rowKey: (row: Row) => string | number;
-  /** Other filters or another page begin anew; undefined for lists that do not poll. */
-  readonly shownFor: string | undefined;
-};
-
-/** Rows in sight do not move: they are updated in place, and new ones are only counted until the reader shows them. */
-function useSteadyRows<Row>({ latest, isPlaceholderData, dataUpdatedAt, rowKey, shownFor }: SteadyProps<Row>) {
-  const [shown, setShown] = useState<{ readonly for: string; readonly keys: readonly (string | number)[] }>();
-  const keys = (latest ?? []).map(rowKey);
-  const isKnown = shown?.for === shownFor && shown !== undefined && shown.keys.length > 0;
-  useEffect(() => {
-    if (shownFor !== undefined && !isKnown && !isPlaceholderData && keys.length > 0) setShown({ for: shownFor, keys });
-  }, [isKnown, isPlaceholderData, shownFor, keys.length]);
-  const first = shownFor === undefined || !isKnown ? 0 : keys.findIndex((key) => shown.keys.includes(key));
-  const added = Math.max(0, first);
-  const showAdded = () => shownFor !== undefined && setShown({ for: shownFor, keys });
-  useOwnChange(dataUpdatedAt, () => added > 0 && showAdded());
-  return { rows: latest?.slice(added), added, showAdded };
-}
-
-/** Calls back when rows were read after a change by the reader, who expects to see it immediately. */
-function useOwnChange(dataUpdatedAt: number, onRead: () => void) {
-  const client = useQueryClient();
-  const isChanged = useRef(false);
-  useEffect(
-    () =>
-      client.getMutationCache().subscribe((event) => {
-        if (event.type === 'updated' && event.action.type === 'success') isChanged.current = true;
-      }),
-    [client],
-  );
-  useEffect(() => {
-    if (isChanged.current) onRead();
-    isChanged.current = false;
-  }, [dataUpdatedAt]);
 }
 
 /** Answers without pages have no cursor. */

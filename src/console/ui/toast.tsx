@@ -15,6 +15,7 @@ export function toast(text: string, tone: Toast['tone'] = 'good'): void {
 
 const shownMs = 5000;
 
+/** Every modal dialog has its own, because the page below it is covered and inert; those of the page outlive the dialog. */
 export function Toasts() {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
   useEffect(() => {

@@ -37,7 +37,7 @@ export function referencePage(audience: Audience, offer: Offer, { publicUrl, bra
   return { title: titles[audience], main, outline: shown.map(outlineOf) };
 }
 
-export function sectionsFor(audience: Audience): readonly Section[] {
+function sectionsFor(audience: Audience): readonly Section[] {
   return sections.filter(({ isForOperators = false }) => isForOperators === (audience === 'operators'));
 }
 

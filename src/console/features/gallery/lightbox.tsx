@@ -9,6 +9,7 @@ import { DialogButton } from '../../ui/dialog.tsx';
 import { ChevronLeft, ChevronRight, Download, Link2, RefreshCw, Star, Tags, X } from '../../ui/icons.ts';
 import { Facts } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Toasts } from '../../ui/toast.tsx';
 import { galleryText } from './gallery-text.ts';
 import { ShareDialog } from './share-dialog.tsx';
 import { TagDialog } from './tag-dialog.tsx';
@@ -91,6 +92,7 @@ export function Lightbox(props: LightboxProps) {
         <Actions video={video} links={links} viewerReason={viewerReason} onTagged={onTagged} />
         <p class="faint keys">{galleryText.keys}</p>
       </aside>
+      <Toasts />
     </dialog>
   );
 }

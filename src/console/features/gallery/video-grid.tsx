@@ -85,7 +85,9 @@ export function VideoGrid({ videos, empty, onExpired }: GridProps) {
           onTagged={opened.tag}
           onBroken={() => renew(opened.video.taskId)}
           onClose={() => {
-            set({ video: undefined, cursor });
+            // The entry before is the page behind the video, with its state.
+            if (history.state === 'video') history.back();
+            else set({ video: undefined, cursor });
             focusCard(opened.index);
           }}
         />

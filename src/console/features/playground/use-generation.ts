@@ -1,7 +1,8 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { send } from '../../api/call.ts';
 import { type ApiProblem, failureOf, problemOf } from '../../api/problem.ts';
-import { AccountContext, randomKey, useAction, useRefresh } from '../../api/queries.ts';
+import { AccountContext, useAction, useRefresh } from '../../api/queries.ts';
+import { randomKey } from '../../api/random-key.ts';
 import { toast } from '../../ui/toast.tsx';
 import { maxVariants } from './draft.ts';
 import { playgroundText } from './playground-text.ts';
