@@ -157,7 +157,9 @@ export async function commitIntent({ deps, task }: Attempt, job: JobIn<'reserved
       ? await intendProviderJob(deps.db, { taskId, ordinal, jobId: jobKey, provider: provider.name })
       : await intendReservedJob(deps.db, { ...row, ...config, pool, cost });
   // Another attempt may be creating a job, so no other provider may get the task.
-  return isFirst ? undefined : { kind: 'undecided', detail: 'another attempt is creating a job, the slot was lost, or the task has ended' };
+  return isFirst
+    ? undefined
+    : { kind: 'undecided', detail: 'another attempt is creating a job, the slot was lost, or the task has ended' };
 }
 
 /**

@@ -20,7 +20,7 @@ export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: r
   return (
     <nav ref={row} class="tabs" aria-label={label}>
       {tabs.map((tab) => (
-        <Link key={tab.href} href={tab.href} replace {...(tab.isCurrent && { 'aria-current': 'page' })}>
+        <Link key={tab.label} href={tab.href} replace {...(tab.isCurrent && { 'aria-current': 'page' })}>
           {tab.label}
           {tab.count !== undefined && <span class="number">{tab.count.toLocaleString('en')}</span>}
         </Link>

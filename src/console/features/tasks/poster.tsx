@@ -6,17 +6,16 @@ import './task.css';
 
 type PosterProps = { readonly url: string | null; readonly task: TaskRecord };
 
-/** The file of a link that fails may be deleted, and each read signs another one that would fail as well. */
-const renewalMs = 60_000;
+/** A link may have expired, so the next one is tried. If that one fails too, the file was deleted. */
+const maxFailures = 2;
 
 /** A frame of the video, or an icon of the task's state. Decoration: the words stand beside it. */
 export function Poster({ url, task }: PosterProps) {
   // The first link stays until it fails, because each read signs another one and the image would load again.
-  const [shown, setShown] = useState({ url, isBroken: false, renewedMs: -Infinity });
-  const { isBroken, renewedMs } = shown;
-  const isExpired = isBroken && Date.now() - renewedMs > renewalMs;
-  if (url !== null && url !== shown.url && (shown.url === null || isExpired)) {
-    setShown({ url, isBroken: false, renewedMs: isExpired ? Date.now() : -Infinity });
+  const [shown, setShown] = useState({ url, isBroken: false, failures: 0 });
+  const { isBroken, failures } = shown;
+  if (url !== null && url !== shown.url && (shown.url === null || (isBroken && failures < maxFailures))) {
+    setShown({ url, isBroken: false, failures });
   }
   const { tone } = taskWord(task);
   const Icon = tone === 'bad' ? CircleAlert : tone === 'good' ? Film : Clapperboard;
@@ -28,7 +27,8 @@ export function Poster({ url, task }: PosterProps) {
           alt=""
           loading="lazy"
           decoding="async"
-          onError={() => setShown({ ...shown, isBroken: true })}
+          onLoad={() => setShown({ ...shown, failures: 0 })}
+          onError={() => setShown({ ...shown, isBroken: true, failures: failures + 1 })}
         />
       ) : (
         <Icon size={16} aria-hidden="true" />
