@@ -20,7 +20,7 @@ import { type ModelCatalogue, unknownModel } from '../models/model.ts';
 import { listKeyUses, maxTasksOfUse } from '../credits/usage.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
-import { idField, maxUnixMs, oneOf, opaqueId, overlapField, plainText, unixMs } from '../http/fields.ts';
+import { futureError, idField, maxUnixMs, oneOf, opaqueId, overlapField, plainText, unixMs } from '../http/fields.ts';
 import { idParameter, strictQuery } from '../http/query.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { view } from '../http/view.ts';
@@ -90,8 +90,6 @@ const adminList = defineEndpoint({
   },
 });
 
-const timeError = 'must be a future time in Unix milliseconds';
-
 const newKeyFields = (whichScopes: string) => ({
   name: plainText(200),
   scopes: z
@@ -122,7 +120,7 @@ const newKeyFields = (whichScopes: string) => ({
     .nullish()
     .meta({ description: 'Limits of its spending, in credits by day and month (UTC) and in total.' }),
   expireTime: z
-    .int({ error: timeError })
+    .int({ error: futureError })
     .max(maxUnixMs)
     .meta({ description: 'Unix milliseconds; never expires by default.' })
     .nullish(),
@@ -145,7 +143,7 @@ function newKey(
   if (unknown.length > 0) throw invalidRequest(unknown);
   const expiresAt = expireTime ?? undefined;
   if (expiresAt !== undefined && expiresAt <= nowMs) {
-    throw invalidRequest([{ path: 'expireTime', message: timeError }]);
+    throw invalidRequest([{ path: 'expireTime', message: futureError }]);
   }
   const named = models === null || models === undefined ? undefined : [...new Set(models)];
   const rules = { models: named, mergeRepeats: mergeRepeats ?? undefined, caps: caps ?? undefined };

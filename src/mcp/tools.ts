@@ -72,8 +72,8 @@ function describeVideo(video: Video): string {
   return `Task ${taskId} is ${state}, ${progress} %. Follow it with get_video.`;
 }
 
-/** The default of the clients of MCP's SDKs. */
-const callTimeoutMs = 60_000;
+/** Clients time out a call after a minute, and repeat it. */
+const mergesWithinMs = 120_000;
 const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait for the end of the task.' });
 
 async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: HttpDeps) {
@@ -105,7 +105,7 @@ const generateVideo: Tool = {
     const { ctx, identity } = caller;
     const request = { ctx, caller: identity.caller, input, dialect: 'native', idempotency: { key } };
     const accepted = await createTaskFor(
-      { ...request, repeatsAfterMs: callTimeoutMs, translate: (body, rules) => rules.parse(body) },
+      { ...request, mergesWithinMs, translate: (body, rules) => rules.parse(body) },
       deps,
     );
     const { taskId, creditsCharged } = accepted;

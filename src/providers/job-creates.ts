@@ -6,7 +6,7 @@ import { isUnfinished } from '../tasks/task-states.ts';
 
 // The intent of a create is committed before it, and the id of its job after
 // it. An intent without an id is a create whose response was lost. A task that
-// has ended gets no intent: its job would be paid for and then stopped.
+// has ended gets no intent; the job of one that ends afterwards is stopped.
 
 const taskIsUnfinished = `exists (select from tasks where id = $1 and ${isUnfinished})`;
 

@@ -16,10 +16,8 @@ export function isAttempt({ attempt, idempotencyKey }: NewTask): boolean {
   return attempt !== undefined && idempotencyKey === undefined;
 }
 
-// The task that a repeat may be an attempt at was created in the last minute, or it is as old as the time after which the client repeats
-// a create without a response. Any other repeat is a new task. So is one of a task that has failed, which is refunded.
-const isOfTime = `(created_at > now() - interval '1 minute' or created_at between
-    now() - ($7::float8 + 60000) * interval '1 ms' and now() - ($7::float8 - 30000) * interval '1 ms')`;
+/** A repeat of an older create is a new task, unless the client states a longer timeout. So is one of a task that has failed. */
+const defaultWindowMs = 60_000;
 
 // A first attempt that a repeat has overtaken finds the repeat's task: its id is later than that of the first attempt, because ids are
 // made at the arrival of a request. Other tasks with the same request are creates of their own. An attempt whose commit is retried finds
@@ -33,17 +31,17 @@ select "taskId", "creditsCharged", state from (
   union all
   (select id, credits_charged, state, 2 from tasks
   where account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
-    and ${isOfTime} and state <> 'fail' and ($5 or (is_repeat and id > $6))
+    and created_at > now() - $7::float8 * interval '1 ms' and state <> 'fail' and ($5 or (is_repeat and id > $6))
   order by created_at desc, id desc limit 1)
 ) attempts order by rank limit 1`,
-  values: ({ taskId, accountId, by, requestSha256, attempt, clientTimeoutMs }) => [
+  values: ({ taskId, accountId, by, requestSha256, attempt, repeatWindowMs = defaultWindowMs }) => [
     accountId,
     by?.kind === 'key' ? by.keyId : undefined,
     by?.kind === 'person' ? by.userId : undefined,
     requestSha256,
     attempt === 'repeat',
     taskId,
-    clientTimeoutMs,
+    repeatWindowMs,
   ],
 });
 

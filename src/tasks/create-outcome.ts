@@ -29,8 +29,8 @@ export type NewTask = {
    * become one task.
    */
   readonly attempt?: 'first' | 'repeat' | undefined;
-  /** The time after which the client repeats a create that has no response, if it is known. */
-  readonly clientTimeoutMs?: number | undefined;
+  /** How old the task of an earlier attempt may be; a minute by default. */
+  readonly repeatWindowMs?: number | undefined;
   /** The API in whose form its callback is sent: a dialect, native by default, or a shape of `src/ingress`. */
   readonly dialect?: string | undefined;
 };

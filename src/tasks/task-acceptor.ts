@@ -55,7 +55,7 @@ export function createTaskAcceptor(
 }
 
 /**
- * Accepts a task unless another attempt at the same create has been accepted in the last minute. The lock on the account makes attempts
+ * Accepts a task unless another attempt at the same create has been accepted. The lock on the account makes attempts
  * wait for each other.
  */
 function acceptAttempt(db: Database, task: NewTask): Promise<CreateOutcome> {

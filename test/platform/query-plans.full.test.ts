@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { taskStates } from '../../src/tasks/task.ts';
+import { findTaskOfAttempts } from '../../src/tasks/create-attempts.ts';
 import { acceptBatch, acceptTask } from '../../src/tasks/accept-task.ts';
 import { createCallerFinder } from '../../src/accounts/callers.ts';
 import { deleteExpiredContent, listOwedDeletions } from '../../src/tasks/content-deletion.ts';
@@ -63,6 +64,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     const task = { taskId, accountId, ...requestOf(taskParam('another')), ...listedTerms };
     await acceptTask(watched, task);
     for (const waits of [false, true]) await acceptBatch(watched, [task], { waits });
+    await findTaskOfAttempts(watched, { ...task, attempt: 'repeat' });
   },
   poll: async ({ watched, taskId, account: { key } }) => {
     await createCallerFinder(watched)(key, taskId);

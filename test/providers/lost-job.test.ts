@@ -48,8 +48,9 @@ describe('a create whose response was lost', () => {
         return rivals;
       },
       claimed: async (ids) => {
+        const claimed = new Set(ids.filter((id) => stored.has(id)));
         answer();
-        return new Set(ids.filter((id) => stored.has(id)));
+        return claimed;
       },
     });
     assert.deepEqual(found, later);
