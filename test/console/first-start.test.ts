@@ -68,7 +68,7 @@ test('the link that the start prints makes the first operator, and leaves the ad
 test('a used link says so, and what to do', { skip }, async () => {
   const other = await visitor?.open();
   await other?.page.goto(`${service.baseUrl}/console/setup#${'x'.repeat(43)}`);
-  await other?.page.getByRole('heading', { name: 'This link is no longer valid' }).waitFor();
+  await other?.page.getByRole('heading', { name: 'This link can’t be opened' }).waitFor();
   await other?.context.close();
 });
 

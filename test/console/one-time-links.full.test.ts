@@ -57,7 +57,7 @@ test('a link that is opened while the service is away works by the button, once 
 test('a fresh link that is pasted over another one counts, and leaves the address', { skip }, async () => {
   const { page, errors } = await visitor.open();
   await page.goto(`${service.url}/console/invite#${'x'.repeat(43)}`);
-  await page.getByRole('heading', { name: 'This link is no longer valid' }).waitFor();
+  await page.getByRole('heading', { name: 'This link can’t be opened' }).waitFor();
   for (const email of ['erin@example.com', 'frank@example.com']) {
     await page.goto(await linkFor(email));
     await page.getByRole('heading', { name: 'You are invited' }).waitFor();

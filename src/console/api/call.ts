@@ -45,7 +45,7 @@ export function send<Path extends SendPath>(
 /** The service ends a request after the same time, but a broken network may hide that. */
 const uploadMs = 900_000;
 
-/** Every other request takes less, also a create that is moderated and then waits for the database. */
+/** More than any other request takes, also a create that is moderated and then waits for the database. */
 const requestMs = 60_000;
 
 /** POST of a file as it is. */
@@ -79,12 +79,13 @@ async function exchange(
 ): Promise<unknown> {
   const limit = AbortSignal.timeout(timeoutMs);
   const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
-  const response = await fetch(address, { ...init, signal, credentials: 'same-origin' }).catch((error: unknown) => {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+  const fail = (error: unknown): never => {
+    if (init.signal?.aborted === true) throw error;
     throw new ApiProblem({ status: 0, error: unanswered, message: 'no answer', data: {}, requestId: undefined });
-  });
+  };
+  const response = await fetch(address, { ...init, signal, credentials: 'same-origin' }).catch(fail);
   const requestId = response.headers.get('x-request-id') ?? undefined;
-  const envelope: unknown = await response.json().catch(() => undefined);
+  const envelope: unknown = await response.json().catch((error: unknown) => (signal.aborted ? fail(error) : undefined));
   if (!isEnvelope(envelope)) {
     const error = response.status >= 502 ? unanswered : 'unreadable';
     throw new ApiProblem({ status: response.status, error, message: 'no envelope', data: {}, requestId });

@@ -32,7 +32,8 @@ export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps
     return () => {
       current?.close();
       // The dialog is removed before the browser could return the focus.
-      if (opener instanceof HTMLElement) opener.focus();
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      else document.querySelector('main')?.focus({ preventScroll: true });
     };
   }, []);
   return (

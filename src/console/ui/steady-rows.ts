@@ -13,7 +13,11 @@ type SteadyProps<Row> = Keys<Row> & {
   readonly shownFor: string | undefined;
 };
 
-/** Rows in sight do not move: they are updated in place, and new ones are only counted until the reader shows them. */
+/**
+ * Rows in sight do not move: they are updated in place, and new ones are only
+ * counted until the reader shows them. Rows that new ones pushed off the page
+ * stay as they were.
+ */
 export function useSteadyRows<Row>(props: SteadyProps<Row>) {
   const { latest, hasMore, isPlaceholderData, dataUpdatedAt, rowKey, shownFor } = props;
   const last = useRef<{ readonly for: string; readonly rows: readonly Row[] }>();
@@ -48,7 +52,10 @@ function steadyRows<Row>({ latest, shown, hasMore, rowKey }: Pages<Row>) {
     return { rows: isAllAdded ? shown : latest, added: isAllAdded ? latest.length : 0, isAllAdded };
   }
   const end = latest.at(-1);
-  const pushedOff = hasMore && end !== undefined && isShown(end) ? shown.slice(keys.indexOf(rowKey(end)) + 1) : [];
+  const below = hasMore && end !== undefined && isShown(end) ? shown.slice(keys.indexOf(rowKey(end)) + 1) : [];
+  const latestKeys = latest.map(rowKey);
+  // A row can come to the top again, such as a callback that failed once more.
+  const pushedOff = below.filter((row) => !latestKeys.includes(rowKey(row)));
   return { rows: [...latest.slice(added), ...pushedOff], added, isAllAdded: false };
 }
 

@@ -85,10 +85,14 @@ export function VideoGrid({ videos, empty, onExpired }: GridProps) {
           onTagged={opened.tag}
           onBroken={() => renew(opened.video.taskId)}
           onClose={() => {
-            // The entry before is the page behind the video, with its state.
-            if (history.state === 'video') history.back();
-            else set({ video: undefined, cursor });
-            focusCard(opened.index);
+            const focus = () => focusCard(opened.index);
+            if (history.state === 'video') {
+              // The entry before is the page behind the video, with its state
+              // and its position, which the browser restores after the event.
+              addEventListener('popstate', () => setTimeout(focus), { once: true });
+              history.back();
+            } else set({ video: undefined, cursor });
+            focus();
           }}
         />
       )}
@@ -103,6 +107,7 @@ function useOpened(videos: readonly GalleryVideo[], taskId: string | undefined) 
   const found = videos.findIndex((one) => one.taskId === taskId);
   const listed = videos[found];
   if (listed !== undefined) last.current = { video: listed, index: found };
+  else if (taskId === undefined) last.current = undefined;
   if (last.current === undefined || last.current.video.taskId !== taskId) return undefined;
   const { index } = last.current;
   // The list has the latest tags, but not those of a video that it no longer has.

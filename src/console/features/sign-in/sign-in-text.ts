@@ -58,8 +58,8 @@ export const signInText = {
       expired: 'Sign up again to get a new link, or sign in if you have an account.',
     },
   },
-  invalidLink: 'This link is no longer valid',
-  invalidReason: 'It has expired or was used. After a reload, open it again',
+  invalidLink: 'This link can’t be opened',
+  invalidReason: 'It has expired, was used, or is incomplete. After a reload, open it again',
   byProvider: (provider: string) => `Sign in with ${provider} to accept this invitation.`,
   yourProvider: 'your identity provider',
   invited: (hasPassword: boolean, account: string | null, role: string | null) => {

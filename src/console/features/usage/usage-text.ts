@@ -13,7 +13,7 @@ export const usageText = {
   created: 'Tasks',
   inDays: (days: string) => `in ${days} days`,
   successRate: 'Success rate',
-  ofEnded: 'of ended tasks, with cancelled and rejected ones',
+  ofEnded: 'of ended tasks, including cancelled and rejected ones',
   perTask: 'Per task',
   onAverage: 'credits on average',
   chartOf: {
