@@ -5,7 +5,7 @@ import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import { confirmCharge, failAndRefund } from '../../src/tasks/tasks.ts';
-import { assertAccessible, settled } from '../support/console.ts';
+import { assertAccessible, focused, settled } from '../support/console.ts';
 import { createAccount, findAccount, limitAccountAs, suspendAccountAs } from '../../src/accounts/accounts.ts';
 import { plainRequest } from '../support/http-service.ts';
 import { newPerson, type Person } from '../support/person.ts';
@@ -285,6 +285,7 @@ describe('an operator in the console', { skip }, () => {
     await page.unroute('**/api/admin/v1/waiting*');
     await confirm('Retry now');
     await said('1 task is being retried');
+    await focused(page.getByRole('main'));
     assert.deepEqual(stage.service.retried, [waiting, waiting]);
     for (const taskId of [first, waiting])
       await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
