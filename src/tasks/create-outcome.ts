@@ -29,7 +29,7 @@ export type NewTask = {
    * become one task.
    */
   readonly attempt?: 'first' | 'repeat' | undefined;
-  /** How old the task of an earlier attempt may be; a minute by default. */
+  /** The maximum age of the task of an earlier attempt; a minute by default. */
   readonly repeatWindowMs?: number | undefined;
   /** The API in whose form its callback is sent: a dialect, native by default, or a shape of `src/ingress`. */
   readonly dialect?: string | undefined;
