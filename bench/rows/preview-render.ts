@@ -6,6 +6,7 @@ import { createPreviewProvider } from '../../src/providers/preview/preview-provi
 import { framesPerSecond } from '../../src/providers/preview/layers.ts';
 import { encoderArguments } from '../../src/providers/preview/render-film.ts';
 import type { Bench, Rows } from '../bench.ts';
+import { benchFfmpeg } from '../machine.ts';
 import { interleaved } from '../rounds.ts';
 import { showMs, times } from '../row.ts';
 import { median } from '../statistics.ts';
@@ -41,7 +42,7 @@ async function timed(folder: string, work: (workFolder: string) => Promise<unkno
   return tookMs;
 }
 
-const ffmpeg = createFfmpeg();
+const ffmpeg = createFfmpeg({ path: await benchFfmpeg() });
 const forever = new AbortController().signal;
 
 async function film(workFolder: string, duration: number): Promise<void> {

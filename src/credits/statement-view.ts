@@ -16,12 +16,13 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 1.5rem;
 dt { color: #555; }
 dd { margin: 0; overflow-wrap: anywhere; }
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.35rem 0.6rem 0.35rem 0; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+th, td { min-width: 5.7rem; padding: 0.35rem 0.6rem 0.35rem 0; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
 th { color: #555; font-weight: 600; }
 th:last-child, td:last-child { padding-right: 0; }
-.number { width: 6.5rem; text-align: right; white-space: nowrap; }
+.number { min-width: 0; width: 6.5rem; text-align: right; white-space: nowrap; }
 .date { width: 6.5rem; white-space: nowrap; }
 .balance td { border-bottom: 2px solid #111; font-weight: 600; }
+@media (max-width: 30rem) { .number, .date { width: auto; } }
 .note { color: #555; }
 .from { margin: 0 0 0.2rem; font-weight: 600; }
 tr { break-inside: avoid; }
