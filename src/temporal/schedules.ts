@@ -62,7 +62,7 @@ export const scheduleNames = Object.keys(schedules) as readonly ScheduleName[];
 
 /**
  * Creates missing schedules, and runs `reconcile` now: the caller has just
- * started, perhaps after a crash. Of an existing schedule only the action is
+ * started, possibly after a crash. Of an existing schedule only the action is
  * renewed; its interval, and a pause, are left to operators.
  */
 export async function ensureSchedules(client: Client, queues: TaskQueues): Promise<void> {

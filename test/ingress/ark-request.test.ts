@@ -116,7 +116,7 @@ const refusals: Readonly<Record<string, readonly [body: object, param: string, m
   'no words': [{ content: [image(picture)] }, 'content.text', /is required/],
   'an automatic duration': [{ duration: -1 }, 'duration', /must be 4 to 15 seconds/],
   'an automatic duration in the text': [{ content: [text('a --dur -1')] }, 'duration', /must be 4 to 15 seconds/],
-  'a number that is none in JSON': [{ content: [text('a --dur 05')] }, 'duration', /must be/],
+  'a number with a leading zero': [{ content: [text('a --dur 05')] }, 'duration', /must be/],
   'a ratio in the text': [{ content: [text('a --ratio 2:1')] }, 'ratio', /must be one of adaptive, 16:9/],
   'a resolution': [{ resolution: '1080p' }, 'resolution', /must be one of 720p, 2160p/],
   'a field that contradicts the text': [
