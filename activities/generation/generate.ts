@@ -15,12 +15,13 @@ import { submitJob } from './submit.ts';
 // | ---------------- | ------- | ------------------------------------------------------------------ |
 // | reserved         | submit  | in_request, running, unanswered, or the next job                   |
 // | in_request       | run     | the video, or the next job                                         |
-// | unanswered       | recover | running, the next job, or a pause                                  |
+// | unanswered       | recover | running, the next job, a pause, or the end (`onLostJob`)           |
 // | running          | follow  | succeeded, or the next job                                         |
 // | succeeded        | fetch   | the video                                                          |
 //
 // A job in_request lives in the request that creates it, and an unanswered one is a create whose response was lost. Every step commits its
-// result, or ends the task or this attempt (`settle.ts`). The next attempt, also after a crash, resumes the job from its row.
+// result, or ends the task or this attempt (`settle.ts`). The next attempt, also after a crash, resumes the job from its row: `nextJob`
+// (`reserve.ts`) finds the row, `resumeJob` (`recover.ts`) returns its state, and a row without the upstream's id is an unanswered job.
 
 /** The state machine of a job. */
 function step(attempt: Attempt, job: Job): Promise<Outcome> {

@@ -132,7 +132,7 @@ export async function lookUpLostCreate(
   return outcome;
 }
 
-/** A lookup ends after ten minutes. */
+/** Distrusts an early `not_created` and an id that cannot be stored, and ends the lookups after ten minutes. */
 function limitLookUp(found: RecoverOutcome, ageMs: number, settledAfterMs: number): RecoverOutcome {
   if (found.kind === 'not_created' && ageMs < settledAfterMs) return { kind: 'later', afterMs: pauseAfterErrorMs };
   if (found.kind === 'found' && !isStorable(found)) return { kind: 'unknown', detail: 'the job has no usable id' };

@@ -42,7 +42,7 @@ export function cancelTaskAs(
   });
 }
 
-/** Stops the generation of a task that this request has ended, and returns the data of the response. */
+/** After the commit: stops the generation of a task that this request has ended, counts the end, and returns the data of the response. */
 export function stopGenerationOf({ stopTask, events }: HttpDeps, { changed, task, hasCallback, hasEvent }: EndedTask) {
   const { taskId, accountId, state, failure, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);

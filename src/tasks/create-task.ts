@@ -47,7 +47,8 @@ export const createFailures = [
 /**
  * Validates a request, has its content checked, accepts and charges its task, and starts the workflow. Sets the headers of the response.
  * The acceptance calls `acceptWithRetry` (uncertain commits), which calls `task-acceptor.ts` (batches), which calls `accept-task.ts` (one
- * task, and why it is refused). The rules are in the statements of `accept-statement.ts`.
+ * task, and why it is refused). The rules are in the statements of `accept-statement.ts`, except for spend caps, which `acceptCapped` of
+ * `accept-task.ts` applies. A task that the moderation hook would check in vain is refused before (`foreseeOutcome`).
  */
 export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Promise<CreatedTask> {
   const { caller, ctx } = request;
