@@ -25,7 +25,7 @@ export function TrendsSection() {
   const [range, setRange] = useChoice('range', ranges, 'day');
   const trends = useRead('/api/admin/v1/trends', { range }, { everyMs: renewedMs, keeps: true });
   return (
-    <section class="stack trends" aria-label={trendsText.title}>
+    <section class="stack loose trends" aria-label={trendsText.title}>
       <header class="section-head">
         <h2>{trendsText.title}</h2>
         <FilterSelect label={trendsText.range} value={range} options={options} onValue={setRange} />
