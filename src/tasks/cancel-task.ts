@@ -26,8 +26,9 @@ const cancelledByOperator: TaskFailure = {
 };
 
 /**
- * Ends a task of any account with a refund and an entry in the audit log.
- * `stopGenerationOf` stops its generation. Throws for an unknown task.
+ * Ends a task of any account with a refund and an entry in the audit log. The
+ * caller then stops its generation: endpoints with `stopGenerationOf`, and the
+ * command line with a client of its own. Throws for an unknown task.
  */
 export function cancelTaskAs(
   db: Database,

@@ -6,7 +6,7 @@ import { setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { setMembership } from '../../src/people/memberships.ts';
 import { createUser } from '../../src/people/users.ts';
 import type { TaskCreator } from '../../src/tasks/create-outcome.ts';
-import type { Database } from '../../src/platform/database/database.ts';
+import { type Database, partOf } from '../../src/platform/database/database.ts';
 import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import type { LedgerRule } from '../../src/credits/ledger-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -43,6 +43,25 @@ export async function soundBooks(): Promise<Books> {
   await completeTask(db, done, madeUpResult);
   await failAndRefund(db, failed, { failCode: 'internal', failMsg: 'It failed.' });
   return { ...database, accountId, live, done, failed };
+}
+
+/**
+ * Applies the statements as the superuser, with every trigger and foreign key out of force, in a transaction that is rolled back after
+ * `use`: a database per violation would take a second each.
+ */
+export async function whileDamaged(
+  { db }: Books,
+  statements: readonly string[],
+  use: (damaged: Database) => Promise<void>,
+): Promise<void> {
+  const rollback = new Error('rolls back');
+  const work = async (run: Database['run']) => {
+    for (const text of ['set local session_replication_role = replica', ...statements])
+      await run({ name: 'damage', text, plannedAnew: true });
+    await use(partOf({ run }));
+    throw rollback;
+  };
+  await assert.rejects(db.transaction(work), rollback);
 }
 
 export function accept(db: Database, accountId: string, by?: TaskCreator): Promise<string> {

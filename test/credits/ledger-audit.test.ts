@@ -10,20 +10,25 @@ import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../src/credits/ledger-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { plant } from '../support/superuser.ts';
-import { accept, balance, plants, soundBooks } from './damaged-books.ts';
+import { accept, balance, type Books, plants, soundBooks, whileDamaged } from './damaged-books.ts';
 
 describe('the audit of the books', () => {
+  let books: Books;
+  before(async () => {
+    books = await soundBooks();
+  });
+  after(() => books.close());
+
+  test('finds nothing in sound books', async () => {
+    assert.deepEqual([await auditLedger(books.db), await runAudit(books.db, 'recent')], [[], []]);
+  });
+
   for (const { rule, what, statements } of plants) {
     test(`finds ${what}, by ${rule}, in a full audit and in one of what is recent`, async () => {
-      const books = await soundBooks();
-      try {
-        assert.deepEqual([await auditLedger(books.db), await runAudit(books.db, 'recent')], [[], []]);
-        await plant(books, ...statements(books));
-        assertFound(await auditLedger(books.db), rule);
-        assertFound(await runAudit(books.db, 'recent'), rule);
-      } finally {
-        await books.close();
-      }
+      await whileDamaged(books, statements(books), async (db) => {
+        assertFound(await auditLedger(db), rule);
+        assertFound(await runAudit(db, 'recent'), rule);
+      });
     });
   }
 
