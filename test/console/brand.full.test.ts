@@ -59,7 +59,7 @@ after(async () => {
 });
 
 test('the sign-in page and the documentation have the name, the logo, the color and the links', { skip }, async () => {
-  const { page, errors, foreign, open } = await visitor.open({ reducedMotion: 'reduce' });
+  const { page, errors, foreign, open } = await visitor.open();
   for (const [name, { viewport, colorScheme }] of Object.entries(windows)) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
@@ -89,7 +89,7 @@ test(
   async () => {
     const { db } = service.database;
     const { accountId } = await service.newAccount(40);
-    const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' }, { reducedMotion: 'reduce' });
+    const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' });
     await open(`/a/${accountId}/credits`);
     const warnBelow = async (credits: string) => {
       const read = page.waitForResponse('**/api/v1/status');
@@ -134,7 +134,7 @@ test(
 
 test('an owner renames the account with the keyboard; everyone sees the name', { skip }, async () => {
   const { accountId } = await service.newAccount(1_000);
-  const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' }, { reducedMotion: 'reduce' });
+  const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' });
   await open(`/a/${accountId}/settings`);
   await assertAccessible(page, 'settings');
   const name = page.getByLabel('Account name');
@@ -163,7 +163,7 @@ test(
     assert.equal((await service.create(key, request)).status, 200);
     const { page, errors, email, open } = await visitor.signedIn(
       { [accountId]: 'viewer' },
-      { reducedMotion: 'reduce', ...windows.narrow },
+      windows.narrow,
     );
     await open(`/a/${accountId}/limits`);
     const row = (text: string) => page.getByRole('main').getByRole('listitem').filter({ hasText: text });

@@ -65,7 +65,8 @@ async function makeTall(taskId: string): Promise<void> {
 const cardOf = (prompt: string) => ({ name: new RegExp(`^Open: \\[\\[instant\\]\\] ${prompt}`) });
 
 test('a video plays under the pointer, muted and one at a time, and none is loaded before', { skip }, async () => {
-  const { page, open, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
+  const moving = { reducedMotion: 'no-preference' } as const;
+  const { page, open, errors } = await visitor.signedIn({ [accountId]: 'viewer' }, moving);
   const loaded: string[] = [];
   page.on('request', (request) => void (request.url().includes('/video-') && loaded.push(request.url())));
   await open(`/a/${accountId}/gallery`);

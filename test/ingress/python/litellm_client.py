@@ -48,7 +48,7 @@ async def creates(count: int) -> list[str]:
     models = [{"model_name": "videogen", "litellm_params": params}]
     # Its circuit breaker would end the test, which loses a response of every create.
     router = litellm.Router(model_list=models, num_retries=10, disable_cooldowns=True)
-    videos = [router.avideo_generation(model="videogen", prompt=f"lighthouse {number}") for number in range(count)]
+    videos = [router.avideo_generation(model="videogen", prompt=f"[[instant]] lighthouse {number}") for number in range(count)]
     return [video.id for video in await asyncio.gather(*videos)]
 
 

@@ -54,7 +54,7 @@ def creates() -> list[str]:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(50) as pool:
-        return list(pool.map(lambda n: client.videos.create(model=model, prompt=f"lighthouse {n}").id, range(int(sys.argv[2]))))
+        return list(pool.map(lambda n: client.videos.create(model=model, prompt=f"[[instant]] lighthouse {n}").id, range(int(sys.argv[2]))))
 
 
 def through_proxy() -> dict[str, object]:
