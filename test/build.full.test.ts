@@ -16,6 +16,8 @@ const run = promisify(execFile);
 const sources = ['src', 'activities', 'workflows', 'clients', 'build.mjs', 'tsconfig.json', 'package.json'];
 /** A file of the previous build, without a source. */
 const shortLived = 'dist/src/short-lived.js';
+/** A build is the longest that a test waits for. */
+const buildLimitMs = 15 * 60_000;
 /** The build of this checkout stands in for a first one, which would take as long as the one that is tested. */
 const isOfBuild = (path: string) => !/^dist\/(?:build\.json|test\/|bench\/)/.test(path);
 
@@ -49,11 +51,15 @@ describe('the build, in a checkout of its own', () => {
       await appendFile(join(checkout, 'src/platform/database/database.ts'), '\nvoid process.argv0.length;\n');
       const building = { isDone: false };
       const done = build('--if-needed').finally(() => (building.isDone = true));
-      while (!building.isDone) {
-        assert.equal((await fetch(`${baseUrl}/readyz`)).status, 200);
+      // Written last. What is served changes only after it, when the build moves its files.
+      const lastFile = join(checkout, 'dist.next/console/metafile.json');
+      const isThere = () => (building.isDone || existsSync(lastFile) ? true : undefined);
+      await waitFor('the last file', isThere, buildLimitMs);
+      do {
+        assert.equal((await fetch(`${baseUrl}/healthz`)).status, 200);
         const { stdout } = await run(process.execPath, ['dist/src/cli/cli.js', 'task', '--help'], { cwd: checkout });
         assert.match(stdout, /^Usage: videogen task/);
-      }
+      } while (!building.isDone);
       await done;
       assert.match(await readFile(join(checkout, 'dist/src/platform/database/database.js'), 'utf8'), /process\.argv0/);
       assert.ok(!existsSync(join(checkout, shortLived)), 'a file whose source is gone is removed');

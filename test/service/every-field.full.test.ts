@@ -119,36 +119,41 @@ describe('a task passes on every field', () => {
     return record;
   }
 
-  for (const [name, kind] of Object.entries(fieldKinds)) {
-    const { tasks, skip = false } = kind;
-    for (const [index, { sent, always }] of tasks.entries()) {
-      // The vocabulary's own names.
-      const fields = Object.keys(sent) as FieldName[];
-      test(`of ${name}: ${fields.join(', ')}`, { skip }, async () => {
-        const { upstream, received } = started.get(name) ?? assert.fail();
-        const prompt = `every field of ${name}, task ${index}`;
-        const input = inputWith(fields, prompt);
-        const quote = await post(api, '/api/v1/jobs/price', { model: name, input });
-        assert.equal(quote.body.data['credits'], charge, quote.body.msg);
-        const taskId = await createdTask(api, input, { model: name });
-        const job = await waitFor('its job', async () => (await upstream.books.jobsFor(prompt))[0]);
-        const shown = JSON.stringify(await received());
-        const request: unknown = JSON.parse(shown.replaceAll(prompt, 'the prompt').replaceAll(taskId, 'the task'));
-        assert.deepEqual(request, joined([always, ...Object.values(sent)]));
-        await upstream.books.end(job.id, 'succeeded');
-        await assertRecorded(taskId, name, input);
-        assert.equal((await upstream.books.jobsFor(prompt)).length, 1);
+  // A task mostly waits for the pauses between polls. Those of one kind run one after the other, because `received` is about its last request.
+  describe('of a provider', { concurrency: true }, () => {
+    for (const [name, kind] of Object.entries(fieldKinds)) {
+      describe(name, { concurrency: 1 }, () => {
+        const { tasks, skip = false } = kind;
+        for (const [index, { sent, always }] of tasks.entries()) {
+          // The vocabulary's own names.
+          const fields = Object.keys(sent) as FieldName[];
+          test(`of ${name}: ${fields.join(', ')}`, { skip }, async () => {
+            const { upstream, received } = started.get(name) ?? assert.fail();
+            const prompt = `every field of ${name}, task ${index}`;
+            const input = inputWith(fields, prompt);
+            const quote = await post(api, '/api/v1/jobs/price', { model: name, input });
+            assert.equal(quote.body.data['credits'], charge, quote.body.msg);
+            const taskId = await createdTask(api, input, { model: name });
+            const job = await waitFor('its job', async () => (await upstream.books.jobsFor(prompt))[0]);
+            const shown = JSON.stringify(await received());
+            const request: unknown = JSON.parse(shown.replaceAll(prompt, 'the prompt').replaceAll(taskId, 'the task'));
+            assert.deepEqual(request, joined([always, ...Object.values(sent)]));
+            await upstream.books.end(job.id, 'succeeded');
+            await assertRecorded(taskId, name, input);
+            assert.equal((await upstream.books.jobsFor(prompt)).length, 1);
+          });
+        }
+
+        test(`of ${name}, which these are`, () => {
+          const tested = new Set(tasks.flatMap(({ sent }) => Object.keys(sent)));
+          assert.deepEqual(
+            inputFieldNames.filter((field) => tested.has(field)),
+            carriedBy(kind),
+          );
+        });
       });
     }
-
-    test(`of ${name}, which these are`, () => {
-      const tested = new Set(tasks.flatMap(({ sent }) => Object.keys(sent)));
-      assert.deepEqual(
-        inputFieldNames.filter((field) => tested.has(field)),
-        carriedBy(kind),
-      );
-    });
-  }
+  });
 
   /** The film of a task of `preview`, whose only record is the film itself. */
   async function filmOf(input: object): Promise<string> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,7 +76,8 @@ async function startStage(t: TestContext, catalogue: string): Promise<Stage> {
   };
 }
 
-describe('the command of a recipe makes its video, for the price of the recipe', () => {
+// Mostly waits for the pauses between polls.
+describe('the command of a recipe makes its video, for the price of the recipe', { concurrency: 3 }, () => {
   let folder: string;
 
   before(async () => {
@@ -88,11 +90,11 @@ describe('the command of a recipe makes its video, for the price of the recipe',
 
   /** Runs the command to its end, and returns the job and the task that it made and the path of the video. */
   async function run({ api }: Stage, command: string, { books }: RunningUpstream) {
-    const video = join(folder, 'saved.mp4');
-    await rm(video, { force: true });
+    const name = `${randomUUID()}.mp4`;
+    const video = join(folder, name);
     const [, prompt = '', ...options] = argumentsOf(command);
     const env = { ...process.env, VIDEOGEN_API_KEY: api.key };
-    const where = ['--base-url', api.baseUrl, '--out', 'saved.mp4'];
+    const where = ['--base-url', api.baseUrl, '--out', name];
     const running = spawnVideogenIn(folder, env, 'generate', prompt, ...options, ...where);
     const job = await waitFor('its job', async () => {
       assert.ok([null, 0].includes(running.child.exitCode), running.stdout() + running.stderr());

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { pino } from 'pino';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { parsePayloadKeys } from '../../src/temporal/payload-keys.ts';
@@ -116,76 +116,79 @@ function textOf(events: Events): string {
   );
 }
 
-test('with a key nothing in a history can be read but ids, and its task is generated, shown and called back', () =>
-  withInstallation(async ({ db, start, withWorker, withTemporal, history }) => {
-    const receiver = await startCallbackReceiver({});
-    const upstream = createFakeUpstream({ instant: false, progress: 40 });
-    const held = (deps: ActivityDeps) => withUpstream(deps, upstream);
-    try {
-      const generate = async () => {
-        const id = await start(['one'], 'a lighthouse', `${receiver.url}/a`);
-        await withTemporal(['one'], async ({ client }) => {
-          const progressOf = createTaskProgress(client);
-          await waitFor('progress', async () => {
-            const task = await findTask(db, id);
-            return task !== undefined && (await progressOf(task)) > 0 ? true : undefined;
+// Each has an installation of its own, and waits for most of its time.
+describe('the keys of payloads', { concurrency: 3 }, () => {
+  test('with a key nothing in a history can be read but ids, and its task is generated, shown and called back', () =>
+    withInstallation(async ({ db, start, withWorker, withTemporal, history }) => {
+      const receiver = await startCallbackReceiver({});
+      const upstream = createFakeUpstream({ instant: false, progress: 40 });
+      const held = (deps: ActivityDeps) => withUpstream(deps, upstream);
+      try {
+        const generate = async () => {
+          const id = await start(['one'], 'a lighthouse', `${receiver.url}/a`);
+          await withTemporal(['one'], async ({ client }) => {
+            const progressOf = createTaskProgress(client);
+            await waitFor('progress', async () => {
+              const task = await findTask(db, id);
+              return task !== undefined && (await progressOf(task)) > 0 ? true : undefined;
+            });
           });
-        });
-        upstream.finish();
-        assert.equal((await waitForEnd(db, id)).state, 'success');
-        await waitForDelivery(db, id, 'delivered');
-        return id;
-      };
-      const taskId = await withWorker(['one'], generate, held);
-      const events = await history(taskId);
-      assert.ok(events.length > 10);
-      assert.deepEqual(new Set(keyIdsIn(events)), new Set(['one']));
-      const text = textOf(events);
-      for (const word of ['lighthouse', 'results/', receiver.url, 'generate with', 'for account'])
-        assert.ok(!text.includes(word), word);
-    } finally {
-      await receiver.close();
-    }
-  }));
-
-test('keys are added, changed and removed while tasks run: old, mixed and plain histories go on', () =>
-  withInstallation(async ({ db, start, withWorker, generating, history }) => {
-    // No job ends before all keys have changed.
-    const upstream = createFakeUpstream({ instant: false });
-    const held = (deps: ActivityDeps) => withUpstream(deps, upstream);
-    const startGenerating = async (keys: readonly string[]) => {
-      const taskId = await start(keys, 'rotation');
-      await generating(taskId);
-      return taskId;
-    };
-    const first = await withWorker([], () => startGenerating([]), held);
-    const second = await withWorker(['old'], () => startGenerating(['old']), held);
-    const finish = async () => {
-      const third = await startGenerating(['new', 'old']);
-      upstream.finish();
-      for (const taskId of [first, second, third]) {
-        const { state, failure } = await waitForEnd(db, taskId);
-        assert.equal(state, 'success', failure?.failMsg);
+          upstream.finish();
+          assert.equal((await waitForEnd(db, id)).state, 'success');
+          await waitForDelivery(db, id, 'delivered');
+          return id;
+        };
+        const taskId = await withWorker(['one'], generate, held);
+        const events = await history(taskId);
+        assert.ok(events.length > 10);
+        assert.deepEqual(new Set(keyIdsIn(events)), new Set(['one']));
+        const text = textOf(events);
+        for (const word of ['lighthouse', 'results/', receiver.url, 'generate with', 'for account'])
+          assert.ok(!text.includes(word), word);
+      } finally {
+        await receiver.close();
       }
-    };
-    await withWorker(['new', 'old'], finish, held);
-    assert.ok(new Set(keyIdsIn(await history(first))).has(''));
-    assert.deepEqual(new Set(keyIdsIn(await history(second))), new Set(['old', 'new']));
-  }));
-
-for (const wrong of [[], ['new']]) {
-  test(`a worker with ${wrong.length === 0 ? 'no key' : 'another key'} raises an alarm, and the task waits until the key is there`, () =>
-    withInstallation(async ({ db, lines, start, withWorker, withTemporal }) => {
-      const taskId = await start(['old'], '[[instant]] waits');
-      await withWorker(wrong, async () => {
-        const alarm = await withTemporal(wrong, ({ untilRun }) =>
-          untilRun('reconcile', 'the alarm', () => lines.find((line) => line.includes('payload key missing'))),
-        );
-        assert.match(alarm, /under the key \\"old\\": it is not among TEMPORAL_PAYLOAD_KEYS/);
-      });
-      assert.equal((await findTask(db, taskId))?.state, 'waiting');
-      await withWorker(['new', 'old'], async () => {
-        assert.equal((await waitForEnd(db, taskId)).state, 'success');
-      });
     }));
-}
+
+  test('keys are added, changed and removed while tasks run: old, mixed and plain histories go on', () =>
+    withInstallation(async ({ db, start, withWorker, generating, history }) => {
+      // No job ends before all keys have changed.
+      const upstream = createFakeUpstream({ instant: false });
+      const held = (deps: ActivityDeps) => withUpstream(deps, upstream);
+      const startGenerating = async (keys: readonly string[]) => {
+        const taskId = await start(keys, 'rotation');
+        await generating(taskId);
+        return taskId;
+      };
+      const first = await withWorker([], () => startGenerating([]), held);
+      const second = await withWorker(['old'], () => startGenerating(['old']), held);
+      const finish = async () => {
+        const third = await startGenerating(['new', 'old']);
+        upstream.finish();
+        for (const taskId of [first, second, third]) {
+          const { state, failure } = await waitForEnd(db, taskId);
+          assert.equal(state, 'success', failure?.failMsg);
+        }
+      };
+      await withWorker(['new', 'old'], finish, held);
+      assert.ok(new Set(keyIdsIn(await history(first))).has(''));
+      assert.deepEqual(new Set(keyIdsIn(await history(second))), new Set(['old', 'new']));
+    }));
+
+  for (const wrong of [[], ['new']]) {
+    test(`a worker with ${wrong.length === 0 ? 'no key' : 'another key'} raises an alarm, and the task waits until the key is there`, () =>
+      withInstallation(async ({ db, lines, start, withWorker, withTemporal }) => {
+        const taskId = await start(['old'], '[[instant]] waits');
+        await withWorker(wrong, async () => {
+          const alarm = await withTemporal(wrong, ({ untilRun }) =>
+            untilRun('reconcile', 'the alarm', () => lines.find((line) => line.includes('payload key missing'))),
+          );
+          assert.match(alarm, /under the key \\"old\\": it is not among TEMPORAL_PAYLOAD_KEYS/);
+        });
+        assert.equal((await findTask(db, taskId))?.state, 'waiting');
+        await withWorker(['new', 'old'], async () => {
+          assert.equal((await waitForEnd(db, taskId)).state, 'success');
+        });
+      }));
+  }
+});

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { freePort } from '../../src/embedded/persisted-port.ts';
-import { type Api, createdTask, recordInfo, waitForRecord } from '../support/api.ts';
+import { type Api, call, createdTask, recordInfo, waitForRecord } from '../support/api.ts';
 import { processesOf } from '../support/processes.ts';
 import { endOf, endPrograms } from '../support/programs.ts';
 import { type Running, spawnVideogen, videogen } from '../support/videogen.ts';
@@ -66,9 +66,11 @@ describe('videogen start, with servers of its own', () => {
       const record = await waitForRecord(api, taskId);
       assert.deepEqual([record['state'], record['failCode']], ['fail', 'image_unreachable']);
       await waitFor('the attempt', async () => {
-        const { stdout } = await videogen(env, 'task', 'show', taskId, '--json');
-        return /"error":\s*"blocked"/.test(stdout) ? true : undefined;
+        const { body } = await call(api, `/api/v1/callbacks?taskId=${taskId}`);
+        return /"error":"unreachable"/.test(JSON.stringify(body)) ? true : undefined;
       });
+      const { stdout } = await videogen(env, 'task', 'show', taskId, '--json');
+      assert.match(stdout, /"error":\s*"blocked"/);
     }
   });
 
