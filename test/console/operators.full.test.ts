@@ -5,7 +5,7 @@ import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import { confirmCharge, failAndRefund } from '../../src/tasks/tasks.ts';
-import { assertAccessible, focused, settled } from '../support/console.ts';
+import { assertAccessible, focused, settled, show } from '../support/console.ts';
 import { createAccount, findAccount, limitAccountAs, suspendAccountAs } from '../../src/accounts/accounts.ts';
 import { plainRequest } from '../support/http-service.ts';
 import { newPerson, type Person } from '../support/person.ts';
@@ -174,6 +174,7 @@ describe('an operator in the console', { skip }, () => {
     await choose('Suspend');
     await dialog().getByLabel('Reason').fill('Unpaid invoices');
     await suspendAccountAs(db, shell, { accountId, suspended: true, reason: 'Fraud' });
+    await show(page, 'visible');
     await page.getByText('This account is suspended').waitFor();
     await confirm('Suspend account');
     await dialog().waitFor({ state: 'detached' });
@@ -281,6 +282,7 @@ describe('an operator in the console', { skip }, () => {
     // The wait ends while the reason is typed.
     const none = { code: 200, msg: 'success', data: { groups: [], tasks: [], accounts: [] } };
     await page.route('**/api/admin/v1/waiting*', (route) => route.fulfill({ json: none }));
+    await show(page, 'visible');
     await page.getByText('Nothing is waiting').waitFor();
     await page.unroute('**/api/admin/v1/waiting*');
     await confirm('Retry now');

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions } from 'playwright-core';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { becomes, settled, startVisitor, type Visitor, windows } from '../support/console.ts';
+import { becomes, settled, show, startVisitor, type Visitor, windows } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -107,12 +107,6 @@ for (const [name, { path, reads }] of Object.entries(watched)) {
     await show(page, 'visible');
     await next;
   });
-}
-
-function show(page: Page, state: 'hidden' | 'visible'): Promise<unknown> {
-  return page.evaluate(`
-    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
-    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));`);
 }
 
 for (const [window, options] of Object.entries({ wide: windows.light, narrow: windows.narrow })) {

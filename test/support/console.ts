@@ -165,6 +165,13 @@ export async function becomes<T>(what: string, read: () => Promise<T>, expected:
   await waitFor(what, isThere).catch(() => assert.deepEqual(last, expected, what));
 }
 
+/** Makes the page hidden or visible, as when its tab is left or opened. A page that becomes visible reads everything again. */
+export async function show(page: Page, state: 'hidden' | 'visible'): Promise<void> {
+  await page.evaluate(`
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));`);
+}
+
 /** Waits until the element has the focus. */
 export function focused(element: Locator): Promise<void> {
   return element.and(element.page().locator(':focus')).waitFor();
