@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
-import pg from 'pg';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createReconcileActivities } from '../../activities/reconcile.ts';
 import type { WorkflowDescription } from '../../src/tasks/ports.ts';
@@ -105,12 +104,6 @@ export async function failCodeOf(taskId: string): Promise<FailCode | undefined> 
   return (await findTask(database.db, taskId))?.failure?.failCode;
 }
 
-export async function execute(statement: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(statement)).rows;
-  } finally {
-    await client.end();
-  }
+export function execute(text: string): Promise<readonly Record<string, unknown>[]> {
+  return database.db.run({ name: 'test-execute', text, plannedAnew: true });
 }

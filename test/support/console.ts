@@ -6,12 +6,12 @@ import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import type { Role } from '../../src/people/role.ts';
 import { clearedCookie } from '../../src/people/session-cookie.ts';
-import { hashPassword } from '../../src/people/passwords.ts';
 import { setMembership } from '../../src/people/memberships.ts';
 import { createSession } from '../../src/people/sessions.ts';
 import { createUser, findUserByEmail } from '../../src/people/users.ts';
 import { startBrowser } from './browser.ts';
 import type { TestDatabase } from './database.ts';
+import { hashCheaply } from './person.ts';
 import { waitFor } from './wait-for.ts';
 
 /** A service whose console is opened. */
@@ -88,12 +88,10 @@ export async function startVisitor(service: Served, { isSetUp = true, isAlone = 
 }
 
 let people = 0;
-/** Hashing is slow on purpose, and all users have the same password. */
-let passwordHash: Promise<string> | undefined;
+const passwordHash = hashCheaply(password);
 
 async function newPerson({ database }: Served, roles: Readonly<Record<string, Role>>, isOperator: boolean) {
   people += 1;
-  passwordHash ??= hashPassword(password);
   const email = `person-${people}@example.com`;
   const { userId } = await createUser(database.db, { email, passwordHash: await passwordHash, isOperator });
   for (const [accountId, role] of Object.entries(roles)) await setMembership(database.db, accountId, userId, role);

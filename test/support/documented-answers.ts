@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Offer } from '../../src/models/model.ts';
-import { openApiDocument } from '../../src/http/openapi.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { type Answer, isObject, type Send } from './http-client.ts';
 
 /**
- * A client that holds every answer of a documented operation against the OpenAPI document itself. The schemas it is made
+ * A client that checks every answer of a documented operation against the OpenAPI document itself. The schemas it is made
  * from are not enough: what the generator makes of them can be something else, and that is what clients read.
  */
-export function documentedOnly(send: Send, offer: Offer): Send {
-  const { ajv, document, compiled } = documentOf(offer);
+export function documentedOnly(send: Send): Send {
+  const { ajv, document, compiled } = checkedDocument();
   const schemaOf = (operation: Operation, status: number) => {
     const type = (status === 200 && operation.contentType) || 'application/json';
     const pointer = `openapi${pointerTo(document, operation, status)}/content/${encodeURI(type).replace('/', '~1')}/schema`;
@@ -39,19 +38,16 @@ type CheckedDocument = {
   readonly compiled: Map<string, ValidateFunction | undefined>;
 };
 
-/** One document with its validators for all services of a process that offer the same models. */
-const documents = new Map<string, CheckedDocument>();
+let checked: CheckedDocument | undefined;
 
-function documentOf(offer: Offer): CheckedDocument {
-  const key = JSON.stringify([...offer.models]);
-  const known = documents.get(key);
-  if (known !== undefined) return known;
-  const document: unknown = JSON.parse(JSON.stringify(openApiDocument(offer)));
+/** openapi.json, with its validators, once per process. The models of a service change requests only; `http/openapi` proves the file. */
+function checkedDocument(): CheckedDocument {
+  if (checked !== undefined) return checked;
+  const document: unknown = JSON.parse(readFileSync('openapi.json', 'utf8'));
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(isObject(document) ? document : {}, 'openapi');
-  const made: CheckedDocument = { ajv, document, compiled: new Map() };
-  documents.set(key, made);
-  return made;
+  checked = { ajv, document, compiled: new Map() };
+  return checked;
 }
 
 /** A response is described in its operation, or in the component that the operation refers to. */
@@ -88,7 +84,7 @@ function requireDocumented(
   const what = `${operation.operationId} answered ${status}`;
   // A redirect has no body.
   if (status === 302 && operation.status === 302) return;
-  assert.ok(isValid, `${what}, which is not documented`);
+  assert.ok(isValid, `${what}, which openapi.json does not document (npm run openapi)`);
   const isText = status === 200 && operation.contentType !== undefined;
   if (isText) assert.equal(headers['content-type'], operation.contentType);
   const answer: unknown = isText ? bytes.toString() : JSON.parse(bytes.toString());

@@ -79,8 +79,7 @@ export async function startHttpService({
     resultStore,
     retentionMs: 14 * 86_400_000,
     catalogue,
-    parseTaskRequest: (body) =>
-      createTaskRequestParser({ offer: catalogue(), refuseMediaUrl: allow, refuseCallbackUrl: allow })(body),
+    parseTaskRequest: (body) => parserOf(catalogue())(body),
     refuseCallbackUrl: allow,
     startTask: (task) => started.push(task),
     stopTask: (task) => stopped.push(task),
@@ -115,7 +114,7 @@ export async function startHttpService({
     ...(limits !== undefined && { limits }),
   });
   const url = `http://127.0.0.1:${server.port}`;
-  const send = documentedOnly(createHttpClient(url), deps.catalogue());
+  const send = documentedOnly(createHttpClient(url));
   return {
     database: ownDatabase,
     deps,
@@ -143,6 +142,19 @@ export async function startHttpService({
       await rm(folder, { recursive: true });
     },
   };
+}
+
+type Parser = ReturnType<typeof createTaskRequestParser>;
+
+/** By catalogue, as in `settings.ts`: a parser is made of many schemas. */
+const parsers = new WeakMap<Catalogue, Parser>();
+
+function parserOf(offer: Catalogue): Parser {
+  const known = parsers.get(offer);
+  if (known !== undefined) return known;
+  const made = createTaskRequestParser({ offer, refuseMediaUrl: allow, refuseCallbackUrl: allow });
+  parsers.set(offer, made);
+  return made;
 }
 
 function note(log: LogLine[], line: LogLine): void {
