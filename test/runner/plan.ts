@@ -5,7 +5,7 @@ import { type Tier, tierOf, tiers } from '../support/tier.ts';
 
 /** Folders whose fast files each run in a process of their own. Other fast files share one, since starting a process takes longer than most of them. */
 const separateFolders = ['cli', 'console', 'ops', 'production', 'runner', 'service', 'survival', 'workflows'];
-const fastFilesPerProcess = 12;
+const fastFilesPerProcess = 26;
 const fastGroup = 'fast';
 
 /** Folders whose full files share processes: one loads the service in three seconds, and then starts it in less than one. */
@@ -43,12 +43,15 @@ export function planRun(files: readonly string[], { tier, withoutFast, parts }: 
   const groupOf = (file: string) => (parts.length > 0 ? undefined : sharedGroupOf(file));
   const inGroup = (group: string | undefined) => selected.filter((file) => groupOf(file) === group);
   const alone = inGroup(undefined);
+  const separate = (isFast: boolean) =>
+    alone.filter((file) => !exclusive.test(file) && (tierOf(file) === 'fast') === isFast).map((file) => [file]);
   return {
     // The longest start first, so that no process runs alone at the end for long.
     processes: [
       ...sharingFolders.flatMap((folder) => inChunks(inGroup(folder), fullFilesPerProcess)),
-      ...alone.filter((file) => !exclusive.test(file)).map((file) => [file]),
+      ...separate(false),
       ...inChunks(inGroup(fastGroup), fastFilesPerProcess),
+      ...separate(true),
     ],
     exclusive: alone.filter((file) => exclusive.test(file)).map((file) => [file]),
   };
