@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { exportAccount } from '../../src/accounts/account-export.ts';
 import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
@@ -16,7 +13,6 @@ import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { owedCallback } from '../support/owed-callback.ts';
 import { newMember } from '../support/person.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
-import { videogen } from '../support/videogen.ts';
 
 let service: HttpService;
 let db: Database;
@@ -99,11 +95,11 @@ test('200 an owner gets everything of the account as lines, without secrets, and
   assert.ok(!text.includes(mine.key) && !/whsec_|argon2|"hash"|sealed/.test(text), 'no secret, and no hash of one');
 });
 
-test('10,000 tasks are read page by page, on demand', async () => {
+test('a thousand tasks are read page by page, on demand', async () => {
   const names = `id, account_id, model, price_name, param, credits_charged, request_sha256, deadline_ms, dialect, created_at`;
   const text = `insert into tasks (${names})
     select gen_random_uuid(), account_id, model, price_name, param, credits_charged, request_sha256, deadline_ms, dialect,
-      created_at - n * interval '1 second' from tasks, generate_series(1, 9999) n where id = $1`;
+      created_at - n * interval '1 second' from tasks, generate_series(1, 999) n where id = $1`;
   // They have no charge, which the audit at the end would find: they go with their account's own database.
   const apart = await startHttpService();
   try {
@@ -129,8 +125,8 @@ test('10,000 tasks are read page by page, on demand', async () => {
       assert.ok(chunk.length < 1_000_000);
       tasks += linesOf(chunk).filter(({ kind }) => kind === 'task').length;
     }
-    assert.equal(tasks, 10_000);
-    assert.equal(pages(), 157);
+    assert.equal(tasks, 1_000);
+    assert.equal(pages(), 16);
   } finally {
     await apart.close();
   }
@@ -158,28 +154,4 @@ from generate_series(1, 1100) n`;
   for await (const lines of exportAccount(db, service.deps.resultStore, accountId)) text += lines;
   const count = (kind: string) => linesOf(text).filter((line) => line.kind === kind).length;
   assert.deepEqual([count('key'), count('member'), count('invitation')], [1_100, 1_101, 1_100]);
-});
-
-test('the command writes the same into a new file or to its output, and never into an existing file', async () => {
-  const { accountId } = await filled('command');
-  const folder = await mkdtemp(join(tmpdir(), 'videogen-export-'));
-  try {
-    const path = join(folder, 'account.jsonl');
-    const env = { ...process.env, DATABASE_URL: service.database.url, VIDEOGEN_SECRET: 's'.repeat(32) };
-    const run = () => videogen(env, 'account', 'export', accountId, '--output', path);
-    assert.equal((await run()).code, 0);
-    const lines = linesOf(await readFile(path, 'utf8'));
-    assert.deepEqual(lines.at(-1), { kind: 'end', lines: lines.length - 1 });
-    const again = await run();
-    assert.equal(again.code, 1);
-    assert.match(again.stderr, /exists already/);
-    const { code, stdout } = await videogen(env, 'account', 'export', accountId, '--output', '-', '--json');
-    assert.equal(code, 0);
-    assert.deepEqual(
-      linesOf(stdout).map(({ kind }) => kind),
-      lines.map(({ kind }) => kind),
-    );
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 });

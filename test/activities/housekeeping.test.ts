@@ -128,13 +128,13 @@ test('an uploaded image is deleted when no task can still need it', async () => 
 });
 
 test('all deletions that are due are swept in one run, however many pages they fill', async () => {
-  await deletedTasks(450);
+  await deletedTasks(210);
   await run('sweepDeletions');
-  assert.equal(await swept(), 450);
+  assert.equal(await swept(), 210);
 });
 
 test('a row that fails is tried once in a run, and the others are done', async () => {
-  const bad = new Set((await deletedTasks(450)).filter((_, index) => index % 3 === 0));
+  const bad = new Set((await deletedTasks(210)).filter((_, index) => index % 3 === 0));
   const tries = new Map<string, number>();
   const { engine, log } = deps();
   const forgetTask = async (taskId: string) => {
@@ -143,13 +143,13 @@ test('a row that fails is tried once in a run, and the others are done', async (
     return true;
   };
   await run('sweepDeletions', deps({ log, engine: { ...engine, forgetTask } }));
-  assert.deepEqual([await swept(), tries.size, Math.max(...tries.values())], [300, 450, 1]);
+  assert.deepEqual([await swept(), tries.size, Math.max(...tries.values())], [140, 210, 1]);
 });
 
 test('a page of rows that all fail ends the run, and the next run continues behind it', async () => {
   const first = new Set<string>();
   const { engine } = deps();
-  await deletedTasks(250);
+  await deletedTasks(210);
   const forgetTask = async (taskId: string) => {
     if (first.size < 200) first.add(taskId);
     if (first.has(taskId)) throw new Error('no');
@@ -158,9 +158,9 @@ test('a page of rows that all fail ends the run, and the next run continues behi
   const world = deps({ engine: { ...engine, forgetTask } });
   await assert.rejects(run('sweepDeletions', world), /all 200 rows of a page failed/);
   await run('sweepDeletions', world);
-  assert.equal(await swept(), 50);
+  assert.equal(await swept(), 10);
   await run('sweepDeletions');
-  assert.equal(await swept(), 250, 'and then the list starts again');
+  assert.equal(await swept(), 210, 'and then the list starts again');
 });
 
 test('a row that the store does not answer about is left behind, and the next ones go on', async (t) => {

@@ -24,14 +24,14 @@ import {
 
 test('tasks without a workflow are started in order of arrival, except those of the last seconds', async () => {
   const taskIds: string[] = [];
-  for (let index = 0; index < 450; index += 1) {
+  for (let index = 0; index < 250; index += 1) {
     taskIds.push(await acceptTestTask(database.db, accountId, taskParam('waiting')));
   }
   await execute(`update tasks set created_at = created_at + interval '1 hour' where state = 'waiting'`);
   assert.equal((await run(activities().reconcileTasks)).started, 0);
   await execute(`update tasks set created_at = created_at - interval '1 hour 11 s' where state = 'waiting'`);
   const counts = await run(activities().reconcileTasks);
-  assert.deepEqual(counts, { started: 450, refunded: 0, failed: 0 });
+  assert.deepEqual(counts, { started: 250, refunded: 0, failed: 0 });
   assert.deepEqual(
     calls,
     taskIds.map((taskId) => `start ${taskId}`),
@@ -40,13 +40,13 @@ test('tasks without a workflow are started in order of arrival, except those of 
 
 test('a run that dies in the middle of many tasks is continued by the next one, so that younger tasks are not starved', async () => {
   const taskIds: string[] = [];
-  for (let index = 0; index < 450; index += 1)
+  for (let index = 0; index < 250; index += 1)
     taskIds.push(await acceptTestTask(database.db, accountId, taskParam('waiting')));
   await execute(`update tasks set created_at = created_at - interval '11 s' where state = 'waiting'`);
   const dead = new AbortController();
   const world = worldOf();
   const startTask: typeof world.engine.startTask = async (task) => {
-    if (calls.length === 300) dead.abort(new Killed());
+    if (calls.length === 220) dead.abort(new Killed());
     return world.engine.startTask(task);
   };
   const dying = interruptedDeps({ ...world, engine: { ...world.engine, startTask } }, undefined, dead);
@@ -60,7 +60,7 @@ test('a run that dies in the middle of many tasks is continued by the next one, 
   );
   calls.length = 0;
   await run(activities().reconcileTasks);
-  assert.equal(calls.length, 450, 'a complete run begins at the first task');
+  assert.equal(calls.length, 250, 'a complete run begins at the first task');
 });
 
 test('the workflow of each closing account is started until the account is empty, also if another start fails', async () => {

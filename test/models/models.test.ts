@@ -7,11 +7,12 @@ import { standardPrice } from '../support/tasks.ts';
 import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
 const hourMs = 3_600_000;
-const nextHour = Math.floor(Date.now() / hourMs + 1) * hourMs;
+/** A full hour that no run of this file reaches. */
+const comingHour = Math.floor(Date.now() / hourMs + 2) * hourMs;
 const prices = standardPrice(
   { creditsPerSecond: 5, fromMs: 0 },
   { creditsPerSecond: 10, fromMs: 2_000 },
-  { creditsPerSecond: 20, fromMs: nextHour },
+  { creditsPerSecond: 20, fromMs: comingHour },
 );
 const { model } = plainRequest;
 
@@ -46,7 +47,7 @@ const decide = (price: Omit<DecidedLongAgo, 'model'>) => insertDecidedPrice(serv
 
 test("200 the catalogue's price that is shown is the price that is charged, and coming ones are announced", async () => {
   const { key } = await service.newAccount(1000);
-  assert.deepEqual(await shownTo(key), [rate(10, 2_000), rate(20, nextHour)]);
+  assert.deepEqual(await shownTo(key), [rate(10, 2_000), rate(20, comingHour)]);
   assert.equal(await chargedTo(key), 10 * 5);
 });
 
@@ -55,20 +56,20 @@ test("200 an account's own price is shown to it and charged to it, and to nobody
   await decide({ accountId, creditsPerSecond: 7, fromMs: 3_000 });
   assert.deepEqual(await shownTo(key), [rate(7, 3_000)], "the catalogue's change does not concern it");
   assert.deepEqual([await chargedTo(key), await chargedTo(other.key)], [7 * 5, 10 * 5]);
-  assert.deepEqual(await shownTo(other.key), [rate(10, 2_000), rate(20, nextHour)]);
+  assert.deepEqual(await shownTo(other.key), [rate(10, 2_000), rate(20, comingHour)]);
 });
 
 test("200 what is announced is the account's own future: begin and end of its price, and the list price behind it", async () => {
   const { accountId, key } = await service.newAccount(1000);
-  await decide({ accountId, creditsPerSecond: 8, fromMs: nextHour - 1_000 });
-  await decide({ accountId, creditsPerSecond: 6, fromMs: nextHour + 500 });
-  await decide({ accountId, creditsPerSecond: 99, fromMs: nextHour + 700, isWithdrawn: true });
-  await decide({ accountId, creditsPerSecond: undefined, fromMs: nextHour + 1_000 });
+  await decide({ accountId, creditsPerSecond: 8, fromMs: comingHour - 1_000 });
+  await decide({ accountId, creditsPerSecond: 6, fromMs: comingHour + 500 });
+  await decide({ accountId, creditsPerSecond: 99, fromMs: comingHour + 700, isWithdrawn: true });
+  await decide({ accountId, creditsPerSecond: undefined, fromMs: comingHour + 1_000 });
   assert.deepEqual(await shownTo(key), [
     rate(10, 2_000),
-    rate(8, nextHour - 1_000),
-    rate(6, nextHour + 500),
-    rate(20, nextHour + 1_000),
+    rate(8, comingHour - 1_000),
+    rate(6, comingHour + 500),
+    rate(20, comingHour + 1_000),
   ]);
   assert.equal(await chargedTo(key), 10 * 5);
 });
@@ -165,5 +166,5 @@ test("200 a general price replaces the catalogue's until it is ended, but not an
   assert.deepEqual(await shownTo(other.key), [{ ...rate(12, 3_500), creditsPerVideo: 3 }]);
   assert.deepEqual([await chargedTo(key), await chargedTo(other.key)], [7 * 5, 12 * 5 + 3]);
   await decide({ creditsPerSecond: undefined, fromMs: 3_600 });
-  assert.deepEqual(await shownTo(other.key), [rate(10, 3_600), rate(20, nextHour)]);
+  assert.deepEqual(await shownTo(other.key), [rate(10, 3_600), rate(20, comingHour)]);
 });

@@ -32,6 +32,8 @@ describe('a database', () => {
       const upstream = connect(Number(target.port), target.hostname);
       for (const socket of [client, upstream]) socket.on('error', () => {});
       upstream.pipe(client);
+      // Also after a reset, at which `pipe` ends nothing.
+      upstream.on('close', () => client.end());
       const forward = () => client.pipe(upstream);
       // A server on a busy machine takes its time before it answers to a new connection.
       if (held === undefined) forward();
@@ -198,7 +200,7 @@ test('a connection that ends with the message after its start is an outage of th
       client.write(isFirst && isReady ? Buffer.concat([data, terminated]) : data);
       if (isReady) isFirst = false;
     });
-    upstream.on('end', () => client.end());
+    upstream.on('close', () => client.end());
   });
   await new Promise<void>((resolve) => {
     relay.listen(0, '127.0.0.1', resolve);
