@@ -26,10 +26,15 @@ const hourMs = 3_600_000;
 /** Produces every failure of a create that has causes of its own; test/http/outcomes.test.ts produces the others. */
 export function testCreateFailures({ path, success, body }: ShapeCreate): void {
   let database: TestDatabase;
+  let shared: HttpService;
   before(async () => {
     database = await createTestDatabase();
+    shared = await startHttpService({ database });
   });
-  after(() => database.close());
+  after(async () => {
+    await shared.close();
+    await database.close();
+  });
 
   type Account = Awaited<ReturnType<HttpService['newAccount']>>;
   type Stage = {
@@ -190,8 +195,10 @@ export function testCreateFailures({ path, success, body }: ShapeCreate): void {
     });
   });
 
+  /** Uses the service that the tests share, or one of its own if it needs options. */
   async function withStage(options: HttpServiceOptions, work: (stage: Stage) => Promise<void>): Promise<void> {
-    const service = await startHttpService({ database, ...options });
+    const isShared = Object.keys(options).length === 0;
+    const service = isShared ? shared : await startHttpService({ database, ...options });
     try {
       const account = await service.newAccount(1000);
       await work({
@@ -205,7 +212,7 @@ export function testCreateFailures({ path, success, body }: ShapeCreate): void {
         sql: (name, text) => database.db.run({ name, text }, [account.accountId]),
       });
     } finally {
-      await service.close();
+      if (!isShared) await service.close();
     }
   }
 }

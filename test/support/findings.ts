@@ -16,10 +16,9 @@ export async function findingsOf(
 
 /** One finding of the whole installation, as a person reads it. */
 export async function findingLine(check: string, environment: Environment): Promise<string> {
-  const {
-    state,
-    message,
-    remedy = '',
-  } = (await findingsOf(environment)).get(check) ?? assert.fail(`${check} is missing`);
+  return lineOf((await findingsOf(environment)).get(check) ?? assert.fail(`${check} is missing`));
+}
+
+export function lineOf({ state, message, remedy = '' }: Finding): string {
   return `${state}: ${message} → ${remedy}`;
 }

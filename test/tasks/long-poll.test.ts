@@ -10,27 +10,42 @@ import { waitFor } from '../support/wait-for.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 
 let database: TestDatabase;
+let shared: { readonly service: HttpService; readonly held: TaskWait[] };
 before(async () => {
   database = await createTestDatabase();
+  shared = await startWaits({});
 });
-after(() => database.close());
+after(async () => {
+  await shared.service.close();
+  await database.close();
+});
+
+type Options = HttpServiceOptions & { maxWaiters?: number };
 
 /** Starts a service, and records the responses that it holds. */
-async function withWaits(
-  work: (service: HttpService, held: readonly TaskWait[]) => Promise<void>,
-  options: HttpServiceOptions & { maxWaiters?: number } = {},
-): Promise<void> {
-  const { maxWaiters = 10, ...rest } = options;
+async function startWaits({ maxWaiters = 10, ...rest }: Options) {
   const waiters = createTaskWaiters(database.db, { pauseMs: 10, maxWaiters, maxPerAccount: maxWaiters });
   const held: TaskWait[] = [];
   const taskWaiters = {
     ...waiters,
-    wait: (wanted: TaskWait) => {
-      held.push(wanted);
-      return waiters.wait(wanted);
+    wait: (wait: TaskWait) => {
+      held.push(wait);
+      return waiters.wait(wait);
     },
   };
-  const service = await startHttpService({ database, taskWaiters, ...rest });
+  return { service: await startHttpService({ database, taskWaiters, ...rest }), held };
+}
+
+/** Uses the service that the tests share, or one of its own if it needs options. */
+async function withWaits(
+  work: (service: HttpService, held: readonly TaskWait[]) => Promise<void>,
+  options?: Options,
+): Promise<void> {
+  if (options === undefined) {
+    shared.held.length = 0;
+    return work(shared.service, shared.held);
+  }
+  const { service, held } = await startWaits(options);
   try {
     await work(service, held);
   } finally {
@@ -200,12 +215,13 @@ test('a client that disconnects releases its wait', async () => {
 });
 
 test('200 a shutdown releases waiting requests with a response, and holds no more', async () => {
-  await withWaits(async (service, held) => {
+  const work = async (service: HttpService, held: readonly TaskWait[]) => {
     const { key, taskId } = await newTask(service);
     const answer = ask(service, key, taskId, 'wait=60');
     await waitFor('the hold', () => held[0]);
     service.deps.taskWaiters.close();
     assert.deepEqual([(await answer).status, (await answer).json.data['state']], [200, 'waiting']);
     assert.equal((await ask(service, key, taskId, 'wait=60')).headers['preference-applied'], undefined);
-  });
+  };
+  await withWaits(work, {});
 });
