@@ -161,10 +161,7 @@ test(
     const { accountId, key } = await service.newAccount(1_000);
     const request = { model: 'videogen-2.0-fast', input: { prompt: 'a pier', duration: 4 } };
     assert.equal((await service.create(key, request)).status, 200);
-    const { page, errors, email, open } = await visitor.signedIn(
-      { [accountId]: 'viewer' },
-      windows.narrow,
-    );
+    const { page, errors, email, open } = await visitor.signedIn({ [accountId]: 'viewer' }, windows.narrow);
     await open(`/a/${accountId}/limits`);
     const row = (text: string) => page.getByRole('main').getByRole('listitem').filter({ hasText: text });
     await row('Unfinished tasks').getByText('1 of 1,000').waitFor();

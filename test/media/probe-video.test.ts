@@ -7,6 +7,7 @@ import { probeVideo } from '../../src/media/probe-video.ts';
 import { VideoFileError } from '../../src/media/video-file-error.ts';
 import { videoOfPictures } from './boxes.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { runsWholeMatrix } from '../support/tier.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
 const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=30:duration=2'];
@@ -33,7 +34,7 @@ test('a file that was cut short anywhere is refused', async (t) => {
   for (const flags of [[], ['-movflags', '+faststart']]) {
     const path = await encode(await temporaryFolder(t), ...picture, ...sound, ...flags);
     const file = await readFile(path);
-    for (const share of [0.001, 0.1, 0.5, 0.9, 0.999]) {
+    for (const share of runsWholeMatrix ? [0.001, 0.1, 0.5, 0.9, 0.999] : [0.001, 0.5, 0.999]) {
       await writeFile(path, file.subarray(0, Math.floor(file.length * share)));
       await assert.rejects(probeVideo(path), VideoFileError, `${share} of the file was taken for a video`);
     }
@@ -46,8 +47,9 @@ test('a hole in the picture, or text in its place, is found wherever it lies', a
   const from = file.indexOf('mdat', 0, 'latin1') + 4;
   const bytes = file.indexOf('moov', from, 'latin1') - 4 - from;
   assert.ok(bytes > 20_000, 'the pictures come before the index');
-  for (const filling of ['\0', '<p>502 Bad Gateway</p>', '\xff']) {
-    for (const share of [0.02, 0.4, 0.9]) {
+  const shares = [0.02, 0.4, 0.9];
+  for (const [index, filling] of ['\0', '<p>502 Bad Gateway</p>', '\xff'].entries()) {
+    for (const share of runsWholeMatrix ? shares : shares.slice(index, index + 1)) {
       const changed = Buffer.from(file);
       changed.fill(filling, from + Math.floor(bytes * share), from + Math.floor(bytes * (share + 0.1)), 'latin1');
       await writeFile(path, changed);

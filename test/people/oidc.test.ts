@@ -13,6 +13,8 @@ import { startIdentityProvider, type TestIdentityProvider, visit } from '../supp
 import { newBrowser, newPerson, origin, shell } from '../support/person.ts';
 
 let service: HttpService;
+/** People are signed in here first, by a password. */
+let byPassword: HttpService;
 let provider: TestIdentityProvider;
 let oidc: IdentityProvider | undefined;
 before(async () => {
@@ -27,12 +29,14 @@ before(async () => {
       },
     },
   });
+  byPassword = await startHttpService({ database: service.database });
   const redirectUri = service.url + oidcCallbackPath;
   provider = await startIdentityProvider(redirectUri);
   oidc = createIdentityProvider({ ...provider, name: 'Test' }, redirectUri);
 });
 after(async () => {
   provider.close();
+  await byPassword.close();
   await service.close();
 });
 
@@ -146,13 +150,8 @@ test('an invitation is accepted only while the provider verifies its address', a
   assert.equal(await findLink(db, link.token), undefined);
 });
 
-async function newPersonWithoutPassword() {
-  const on = await startHttpService({ database: service.database });
-  try {
-    return await newPerson(on);
-  } finally {
-    await on.close();
-  }
+function newPersonWithoutPassword() {
+  return newPerson(byPassword);
 }
 
 test('a callback counts once, in the browser that started the visit, with its state, nonce and verifier', async () => {
