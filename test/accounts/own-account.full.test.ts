@@ -14,7 +14,8 @@ const kindsOf = (text: string) =>
     .map((line) => (JSON.parse(line) as { readonly kind: string }).kind);
 
 test('the command writes an account into a new file or to its output, and never into an existing file', async () => {
-  const { environment, database, close } = await createTestEnvironment();
+  const installation = await createTestEnvironment();
+  const { environment, database } = installation;
   const folder = await mkdtemp(join(tmpdir(), 'videogen-export-'));
   try {
     const { accountId } = await createTestAccount(database);
@@ -31,7 +32,7 @@ test('the command writes an account into a new file or to its output, and never 
     assert.equal(code, 0);
     assert.deepEqual(kindsOf(stdout), written);
   } finally {
-    await close();
+    await installation.close();
     await rm(folder, { recursive: true });
   }
 });
