@@ -56,7 +56,7 @@ describe('the build, in a checkout of its own', () => {
       const isThere = () => (building.isDone || existsSync(lastFile) ? true : undefined);
       await waitFor('the last file', isThere, buildLimitMs);
       do {
-        assert.equal((await fetch(`${baseUrl}/healthz`)).status, 200);
+        assert.equal((await recordInfo({ baseUrl, key }, 'none')).status, 404);
         const { stdout } = await run(process.execPath, ['dist/src/cli/cli.js', 'task', '--help'], { cwd: checkout });
         assert.match(stdout, /^Usage: videogen task/);
       } while (!building.isDone);

@@ -82,7 +82,7 @@ describe('the provider', { concurrency: true }, () => {
     describe(upstream.name, { skip: upstream.skip ?? false, concurrency: false }, () => playStories(upstream, index));
 });
 
-/** Below `long` each upstream meets half of the faults in what it is asked after the create, and each fault meets half of the upstreams. */
+/** Below `long` the requests after a create meet half of the faults at each upstream, and each fault at half of the upstreams. */
 function playStories(upstream: Upstream, upstreamIndex: number): void {
   let running: RunningUpstream;
   before(async () => {
