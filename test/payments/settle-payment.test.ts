@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
+import { PaymentsUnavailable } from '../../src/payments/contract.ts';
 import { applyPayment } from '../../src/payments/process-payments.ts';
 import { listUngranted } from '../../src/payments/reconcile-payments.ts';
 import { listTopUps } from '../../src/payments/top-ups.ts';
+import { startRestartableServer } from '../fakes/restartable-server.ts';
 import { shell } from '../support/person.ts';
-import { deliverOne, openPaymentStage, type PaymentStage, providerAt, starter } from './payment-stage.ts';
+import { deliverOne, openPaymentStage, type PaymentStage, providerAt, serviceUrl, starter } from './payment-stage.ts';
 
 let stage: PaymentStage;
 before(async () => {
@@ -130,3 +133,32 @@ test('an event that another secret signed, or that was signed more than 300 seco
   );
   assert.equal(stage.stripe.exchanges.length, requests, 'nothing was requested from Stripe');
 });
+
+for (const body of ['[]', '{}', 'null', '1', '"a list"', '{"object":"event","data":{"object":{}}}']) {
+  test(`a response of Stripe that is ${body} means that Stripe is unavailable`, async () => {
+    const server = await startRestartableServer(async (_request, response) => {
+      response.setHeader('content-type', 'application/json').end(body);
+    });
+    try {
+      const { readCheckout, createCheckout, readReversals, ...provider } = providerAt(server);
+      const order = {
+        topUpId: randomUUID(),
+        accountId: randomUUID(),
+        package: 'starter',
+        credits: 1,
+        ...starter.price,
+      };
+      const urls = { successUrl: serviceUrl, cancelUrl: serviceUrl };
+      const calls: readonly (() => Promise<unknown>)[] = [
+        () => readCheckout('cs_test_1'),
+        () => createCheckout({ order, title: 'Starter', ...urls }),
+        () => readReversals('pi_1', 'EUR'),
+        () => provider.listFinishedCheckouts(0)[Symbol.asyncIterator]().next(),
+        () => provider.listReversedPayments(0)[Symbol.asyncIterator]().next(),
+      ];
+      for (const call of calls) await assert.rejects(call, PaymentsUnavailable);
+    } finally {
+      await server.close();
+    }
+  });
+}

@@ -43,30 +43,38 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
       throw new PaymentsUnavailable(`Stripe: ${messageOf(error)}`, { cause: error });
     }
   };
+  /** Each page is one bounded call, unlike those of the SDK's own iterator. */
+  const list = <Item extends { readonly id: string }>(
+    readPage: (stripe: Stripe, page: PageParams) => Promise<Stripe.ApiList<Item>>,
+  ) => pagesOf((page) => call(async (stripe) => requireKind('list', await readPage(stripe, page))));
   return {
     name: 'stripe',
     isTest: isTestKey(secretKey),
     createCheckout: (checkout) =>
       call(async (stripe) => {
         const idempotencyKey = checkout.order.topUpId;
-        return checkoutOf(await stripe.checkout.sessions.create(sessionOf(checkout, serviceUrl), { idempotencyKey }));
+        const session = await stripe.checkout.sessions.create(sessionOf(checkout, serviceUrl), { idempotencyKey });
+        return checkoutOf(requireKind('checkout.session', session));
       }),
     expireCheckout: async (checkoutId) => void (await call((stripe) => stripe.checkout.sessions.expire(checkoutId))),
     readCheckout: (checkoutId) =>
       call((stripe) =>
-        stripe.checkout.sessions.retrieve(checkoutId, { expand }).then(paymentOf, (error: unknown) => {
-          if (!isMissing(error)) throw error;
-          return undefined;
-        }),
+        stripe.checkout.sessions.retrieve(checkoutId, { expand }).then(
+          (session) => paymentOf(requireKind('checkout.session', session)),
+          (error: unknown) => {
+            if (!isMissing(error)) throw error;
+            return undefined;
+          },
+        ),
       ),
     async *listFinishedCheckouts(sinceMs) {
       const finished = { created: { gte: secondsOf(sinceMs) }, status: 'complete', expand: expandOfList } as const;
-      const pages = pagesOf((page) => call((stripe) => stripe.checkout.sessions.list({ ...finished, ...page })));
-      for await (const session of pages) yield paymentOf(session);
+      const sessions = list((stripe, page) => stripe.checkout.sessions.list({ ...finished, ...page }));
+      for await (const session of sessions) yield paymentOf(session);
     },
     readReversals: async (payment_intent, currency) => {
-      const refunds = pagesOf((page) => call((stripe) => stripe.refunds.list({ payment_intent, ...page })));
-      const disputes = pagesOf((page) => call((stripe) => stripe.disputes.list({ payment_intent, ...page })));
+      const refunds = list((stripe, page) => stripe.refunds.list({ payment_intent, ...page }));
+      const disputes = list((stripe, page) => stripe.disputes.list({ payment_intent, ...page }));
       const reversals = [];
       try {
         for await (const dispute of disputes) reversals.push(reversalOfDispute(dispute, currency.toLowerCase()));
@@ -82,10 +90,10 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
     },
     async *listReversedPayments(sinceMs) {
       const created = { gte: secondsOf(sinceMs) };
-      const refunds = pagesOf((page) => call((stripe) => stripe.refunds.list({ created, ...page })));
-      const disputes = pagesOf((page) => call((stripe) => stripe.disputes.list({ created, ...page })));
-      for (const pages of [refunds, disputes]) {
-        for await (const { payment_intent: intent } of pages) {
+      const refunds = list((stripe, page) => stripe.refunds.list({ created, ...page }));
+      const disputes = list((stripe, page) => stripe.disputes.list({ created, ...page }));
+      for (const reversals of [refunds, disputes]) {
+        for await (const { payment_intent: intent } of reversals) {
           if (intent !== null) yield typeof intent === 'string' ? intent : intent.id;
         }
       }
@@ -118,7 +126,24 @@ async function openStripe({ secretKey, apiUrl }: StripeSettings): Promise<Stripe
     timeout: requestMs,
     maxNetworkRetries: retries,
     telemetry: false,
+    httpClient: readingObjects(Client.createNodeHttpClient()),
   });
+}
+
+/** A response of 200 that is JSON and no object would end the process: the SDK throws then, where nothing catches it. */
+function readingObjects(client: Stripe.HttpClient): Stripe.HttpClient {
+  const makeRequest = client.makeRequest.bind(client);
+  client.makeRequest = async (...request) => {
+    const response = await makeRequest(...request);
+    const toJSON = response.toJSON.bind(response);
+    response.toJSON = async () => {
+      const body: unknown = await toJSON();
+      if (typeof body !== 'object' || body === null) throw new Error('the response is not a JSON object');
+      return body;
+    };
+    return response;
+  };
+  return client;
 }
 
 function sessionOf(checkout: NewCheckout, serviceUrl: string): Stripe.Checkout.SessionCreateParams {
@@ -160,7 +185,13 @@ function checkoutOf({ id, url, expires_at, currency, amount_total }: Stripe.Chec
 type Page<Item> = { readonly data: readonly Item[]; readonly has_more: boolean };
 type PageParams = { readonly limit: number; readonly starting_after?: string };
 
-/** Each page is one bounded call, unlike those of the SDK's own iterator. */
+/** A proxy or an outage may answer 200 with JSON of another kind, which the SDK returns as it is. Throws an `Error`. */
+function requireKind<T extends { readonly object: string }>(kind: T['object'], answer: T): T {
+  const { object }: { readonly object?: unknown } = answer;
+  if (object !== kind) throw new Error(`its response is not a ${kind}`);
+  return answer;
+}
+
 async function* pagesOf<Item extends { readonly id: string }>(
   read: (page: PageParams) => Promise<Page<Item>>,
 ): AsyncGenerator<Item> {
