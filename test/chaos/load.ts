@@ -28,6 +28,8 @@ export type LoadOptions = {
 };
 
 const createEveryMs = 500;
+/** As docs/api.md advises: every few seconds. More than 100 tasks are open at a time, and reading them costs what else would run. */
+const readEveryMs = 2_000;
 
 type OpenWish = Wish & { readonly answers: CreateAnswer[]; readonly send: () => Promise<void> };
 
@@ -117,7 +119,7 @@ async function watch(options: LoadOptions, wish: OpenWish, endsAt: number, setba
   const client = options.clients[wish.client];
   if (taskId === undefined || client === undefined) return;
   let ends = 0;
-  for (let last = 'waiting'; Date.now() < endsAt && ends < readsOfEnd; await delay(700)) {
+  for (let last = 'waiting'; Date.now() < endsAt && ends < readsOfEnd; await delay(readEveryMs)) {
     const baseUrl = options.random.pick(options.baseUrls);
     const path = `/api/v1/jobs/recordInfo?taskId=${taskId}`;
     const { status, body } = await call({ baseUrl, key: client.key }, path).catch(() => unanswered);
