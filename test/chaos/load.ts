@@ -28,7 +28,7 @@ export type LoadOptions = {
 };
 
 const createEveryMs = 500;
-/** As docs/api.md advises: every few seconds. More than 100 tasks are open at a time, and reading them costs what else would run. */
+/** Clients poll every few seconds, as docs/api.md advises. Over 100 tasks are open at a time; more reads would starve the service. */
 const readEveryMs = 2_000;
 
 type OpenWish = Wish & { readonly answers: CreateAnswer[]; readonly send: () => Promise<void> };

@@ -152,6 +152,7 @@ for (const body of ['[]', '{}', 'null', '1', '"a list"', '{"object":"event","dat
       const calls: readonly (() => Promise<unknown>)[] = [
         () => provider.readCheckout('cs_test_1'),
         () => provider.createCheckout({ order, title: 'Starter', ...urls }),
+        () => provider.expireCheckout('cs_test_1'),
         () => provider.readReversals('pi_1', 'EUR'),
         () => provider.listFinishedCheckouts(0)[Symbol.asyncIterator]().next(),
         () => provider.listReversedPayments(0)[Symbol.asyncIterator]().next(),

@@ -56,7 +56,10 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
         const session = await stripe.checkout.sessions.create(sessionOf(checkout, serviceUrl), { idempotencyKey });
         return checkoutOf(requireKind('checkout.session', session));
       }),
-    expireCheckout: async (checkoutId) => void (await call((stripe) => stripe.checkout.sessions.expire(checkoutId))),
+    expireCheckout: (checkoutId) =>
+      call(async (stripe) => {
+        requireKind('checkout.session', await stripe.checkout.sessions.expire(checkoutId));
+      }),
     readCheckout: (checkoutId) =>
       call((stripe) =>
         stripe.checkout.sessions.retrieve(checkoutId, { expand }).then(
@@ -130,7 +133,7 @@ async function openStripe({ secretKey, apiUrl }: StripeSettings): Promise<Stripe
   });
 }
 
-/** A response of 200 that is JSON and no object would end the process: the SDK throws then, where nothing catches it. */
+/** Rejects a body that is JSON but not an object. The SDK throws on one where nothing catches it, which would end the process. */
 function readingObjects(client: Stripe.HttpClient): Stripe.HttpClient {
   const makeRequest = client.makeRequest.bind(client);
   client.makeRequest = async (...request) => {
@@ -186,10 +189,10 @@ type Page<Item> = { readonly data: readonly Item[]; readonly has_more: boolean }
 type PageParams = { readonly limit: number; readonly starting_after?: string };
 
 /** A proxy or an outage may answer 200 with JSON of another kind, which the SDK returns as it is. Throws an `Error`. */
-function requireKind<T extends { readonly object: string }>(kind: T['object'], answer: T): T {
-  const { object }: { readonly object?: unknown } = answer;
+function requireKind<T extends { readonly object: string }>(kind: T['object'], response: T): T {
+  const { object }: { readonly object?: unknown } = response;
   if (object !== kind) throw new Error(`its response is not a ${kind}`);
-  return answer;
+  return response;
 }
 
 async function* pagesOf<Item extends { readonly id: string }>(
