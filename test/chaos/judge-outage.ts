@@ -1,5 +1,5 @@
 import type { Evidence, FinalTask, Wish } from './evidence.ts';
-import { catchUpLimitMs, type Outage } from './outage.ts';
+import { catchUpLimitMs, type Outage, startLimitMs } from './outage.ts';
 
 /** Workflows that start together overtake each other. In a random order half of the pairs would be inverted. */
 const maxInverted = 0.3;
@@ -30,9 +30,14 @@ function apiOf(wish: Wish | undefined): number | undefined {
   return wish?.answers.find(({ status }) => status === 200)?.api;
 }
 
-function judgeDelay({ untilMs, caughtUpAt }: Outage): readonly string[] {
-  const lateMs = (caughtUpAt ?? Infinity) - untilMs;
-  return lateMs > catchUpLimitMs ? [`${lateMs / 1_000} s after Temporal was back, accepted tasks still waited`] : [];
+function judgeDelay({ untilMs, backlog, startedAt, caughtUpAt = Infinity }: Outage): readonly string[] {
+  const delays = [
+    { lateMs: startedAt - untilMs, limitMs: startLimitMs, done: 'started' },
+    { lateMs: caughtUpAt - untilMs, limitMs: catchUpLimitMs(backlog), done: 'begun' },
+  ];
+  return delays
+    .filter(({ lateMs, limitMs }) => lateMs > limitMs)
+    .map(({ lateMs, done }) => `${lateMs / 1_000} s after Temporal was back, not all of ${backlog} tasks were ${done}`);
 }
 
 function judgeOrder(name: string, queue: readonly FinalTask[]): readonly string[] {

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/platform/database/database.ts';
+import { usingTemporal } from '../../src/temporal/connect.ts';
+import { taskWorkflowId } from '../../src/temporal/task-queues.ts';
 import { waitFor } from '../support/wait-for.ts';
 import type { Stack } from './stack.ts';
 
@@ -7,17 +9,27 @@ import type { Stack } from './stack.ts';
 export type Outage = {
   readonly fromMs: number;
   readonly untilMs: number;
-  /** When every task that was accepted meanwhile had begun; undefined when that took longer than the limit. */
+  /** How many of the tasks that were accepted meanwhile waited when it was back. */
+  readonly backlog: number;
+  /** When the last of their workflows was started, by Temporal's clock. */
+  readonly startedAt: number;
+  /** When all of them had begun; undefined when that took longer than the limit. */
   readonly caughtUpAt: number | undefined;
 };
 
 const selectWaiting = {
   name: 'chaos-still-waiting',
-  text: `select count(*) as waiting from tasks where state = 'waiting' and created_at < to_timestamp($1 / 1000.0)`,
+  text: `select id from tasks where state = 'waiting' and created_at >= to_timestamp($1 / 1000.0) and created_at < to_timestamp($2 / 1000.0)`,
 };
 
-/** Workflows that were not started for want of Temporal are begun within this time after it is back. */
-export const catchUpLimitMs = 60_000;
+/** The workflows that were not started for want of Temporal are started within this time after it is back. */
+export const startLimitMs = 30_000;
+
+/**
+ * How long a backlog may take to begin. Starting the workflows is up to the service; how soon their first activities run is up
+ * to the machine, which Temporal, workers and load share: two tasks a second are expected of it beside its load.
+ */
+export const catchUpLimitMs = (backlog: number) => startLimitMs + 500 * backlog;
 
 /** Cuts the service off from Temporal, without other faults until it has caught up. */
 export async function unreachableTemporal({
@@ -35,14 +47,29 @@ export async function unreachableTemporal({
   const fromMs = Date.now();
   stack.temporalProxy.cut();
   await delay(durationMs);
-  stack.temporalProxy.restore();
   const untilMs = Date.now();
-  const begun = async () => {
-    const [row] = await db.run<{ waiting: number }>(selectWaiting, [untilMs]);
-    return row?.waiting === 0 ? Date.now() : undefined;
-  };
-  const caughtUpAt = await waitFor('the backlog', begun, 2 * catchUpLimitMs).catch(() => undefined);
-  const seconds = caughtUpAt === undefined ? 'not yet' : `${(caughtUpAt - untilMs) / 1_000} s`;
-  say(`Temporal is back; all that waited had begun after: ${seconds}`);
-  return { fromMs, untilMs, caughtUpAt };
+  const waiting = () => db.run<{ id: string }>(selectWaiting, [fromMs, untilMs]);
+  const waited = (await waiting()).map(({ id }) => taskWorkflowId(id));
+  stack.temporalProxy.restore();
+  const backlog = waited.length;
+  const begun = async () => ((await waiting()).length === 0 ? Date.now() : undefined);
+  const caughtUpAt = await waitFor('the backlog', begun, 2 * catchUpLimitMs(backlog)).catch(() => undefined);
+  const startedAt = await lastStart(stack, new Set(waited), fromMs);
+  const after = (atMs: number | undefined) => (atMs === undefined ? 'not yet' : `${(atMs - untilMs) / 1_000} s`);
+  say(
+    `Temporal is back; the workflows of ${backlog} tasks were started after ${after(startedAt)}; all had begun after: ${after(caughtUpAt)}`,
+  );
+  return { fromMs, untilMs, backlog, startedAt, caughtUpAt };
+}
+
+/** When the last of these workflows was started. A task that ended before it has none. */
+async function lastStart({ settings }: Stack, waited: ReadonlySet<string>, fromMs: number): Promise<number> {
+  const query = `WorkflowType = 'videoTask' and StartTime >= '${new Date(fromMs).toISOString()}'`;
+  const starts = new Map<string, number>();
+  await usingTemporal(settings.temporal, {}, async (client) => {
+    for await (const { workflowId, startTime } of client.workflow.list({ query })) {
+      if (waited.has(workflowId)) starts.set(workflowId, startTime.getTime());
+    }
+  });
+  return starts.size === 0 ? Infinity : Math.max(...starts.values());
 }
