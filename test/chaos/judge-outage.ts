@@ -33,7 +33,7 @@ function apiOf(wish: Wish | undefined): number | undefined {
 function judgeDelay({ untilMs, backlog, startedAt, caughtUpAt = Infinity }: Outage): readonly string[] {
   const delays = [
     { lateMs: startedAt - untilMs, limitMs: startLimitMs, done: 'started' },
-    { lateMs: caughtUpAt - untilMs, limitMs: catchUpLimitMs(backlog), done: 'begun' },
+    { lateMs: caughtUpAt - untilMs, limitMs: catchUpLimitMs, done: 'begun' },
   ];
   return delays
     .filter(({ lateMs, limitMs }) => lateMs > limitMs)
