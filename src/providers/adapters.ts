@@ -34,39 +34,50 @@ export type Opening<Settings = DeclaredSettings> = {
 export type Adapter<Settings = DeclaredSettings> = {
   /** Returns the options that are frozen with each job, so without secrets. */
   readonly options: (entry: TierEntry, settings: Settings, files: Catalogue['files']) => JsonObject;
+  /** Reads a frozen configuration once for all requests, because parsing the file of an `http` provider takes milliseconds. */
+  readonly connect: (config: FrozenConfig) => Connection<Settings>;
+};
+
+export type Connection<Settings = DeclaredSettings> = {
   /** Headers that are no secret. */
-  readonly headers?: (config: FrozenConfig) => Headers;
+  readonly headers?: Headers;
   /** The secret headers of one request. By default the key of the provider is a bearer token. */
-  readonly credentials?: (config: FrozenConfig, settings: Settings, read: SecretReader) => Headers;
+  readonly credentials?: (settings: Settings, read: SecretReader) => Headers;
   /** Secret parameters of the query. */
-  readonly secretQuery?: (config: FrozenConfig, settings: Settings, read: SecretReader) => Headers;
+  readonly secretQuery?: (settings: Settings, read: SecretReader) => Headers;
   /** Other origins that get the key when a result is downloaded from them. */
-  readonly keyOrigins?: (config: FrozenConfig) => readonly string[];
+  readonly keyOrigins?: readonly string[];
   readonly open: (opening: Opening<Settings>) => Provider;
 };
 
 const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   own: {
     options: parametersOf,
-    open: (opening) => createOwnProvider({ ...polled(opening), uploads: opening.settings.uploads }),
+    connect: () => ({
+      open: (opening) => createOwnProvider({ ...polled(opening), uploads: opening.settings.uploads }),
+    }),
   },
   ark: {
     options: (entry, { paths, resultPath }) => ({ ...parametersOf(entry), paths, resultPath }),
-    open: (opening) => createArkProvider({ ...polled(opening), cost: opening.config.cost }),
+    connect: () => ({ open: (opening) => createArkProvider({ ...polled(opening), cost: opening.config.cost }) }),
   },
   'openai-videos': {
     options: (entry, { dialect }) => ({ ...parametersOf(entry), dialect }),
-    open: (opening) => createVideosProvider(polled(opening)),
+    connect: () => ({ open: (opening) => createVideosProvider(polled(opening)) }),
   },
   comfyui: {
     options: parametersOf,
-    open: (opening) => createComfyuiProvider({ ...polled(opening), workflow: () => workflowOf(opening) }),
+    connect: () => ({
+      open: (opening) => createComfyuiProvider({ ...polled(opening), workflow: () => workflowOf(opening) }),
+    }),
   },
   'comfy-v2': {
     options: parametersOf,
-    open: (opening) => createComfyV2Provider({ ...polled(opening), workflow: () => workflowOf(opening) }),
+    connect: () => ({
+      open: (opening) => createComfyV2Provider({ ...polled(opening), workflow: () => workflowOf(opening) }),
+    }),
   },
-  cog: { options: parametersOf, open: createCogProvider },
+  cog: { options: parametersOf, connect: () => ({ open: createCogProvider }) },
   http: {
     // A job is followed with the file that it was created with, so the file is
     // frozen with the job. Its `rules` apply only before a create, so they are
@@ -75,15 +86,21 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
       const { rules: _rules, ...file } = jsonOf(files.get(settings.file));
       return { ...parametersOf(entry), file };
     },
-    headers: (config) => fixedHeaders(fileOf(config)),
-    credentials: (config, { key, secrets = {} }, read) =>
-      credentialsOf(fileOf(config).auth, {
-        key: key && read(key),
-        named: new Map(Object.entries(secrets).map(([name, ref]) => [name, read(ref)])),
-      }),
-    secretQuery: (config, { key }, read) => secretQueryOf(fileOf(config).auth, { key: key && read(key) }),
-    keyOrigins: (config) => fileOf(config).keyOrigins,
-    open: (opening) => createHttpProvider({ ...polled(opening), file: fileOf(opening.config) }),
+    connect: (config) => {
+      const file = fileOf(config);
+      return {
+        headers: fixedHeaders(file),
+        credentials: ({ key, secrets = {} }, read) =>
+          credentialsOf(file.auth, {
+            key: key && read(key),
+            named: new Map(Object.entries(secrets).map(([name, ref]) => [name, read(ref)])),
+          }),
+        secretQuery: ({ key }, read) => secretQueryOf(file.auth, { key: key && read(key) }),
+        keyOrigins: file.keyOrigins,
+        // A provider has expressions of its own, because evaluations of one must not overlap.
+        open: (opening) => createHttpProvider({ ...polled(opening), file: fileOf(opening.config) }),
+      };
+    },
   },
 };
 

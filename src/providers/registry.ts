@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Catalogue, TierEntry } from '../models/catalogue/models.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
-import { type Adapter, adapterOf, type DeclaredSettings } from './adapters.ts';
+import { adapterOf, type Connection, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, RunProvider, JobTerms, Provider, UpstreamClient, Warn } from './contract.ts';
 import { createPoller, createPollRate, type Poller, type PollerDeps, type PollRate } from './poller.ts';
 import { type ProviderEvent, reportDownloads } from './provider-events.ts';
@@ -104,18 +104,19 @@ type Opened = OpenProvider & { readonly test: (signal: AbortSignal) => Promise<P
 type Upstream = { readonly name: string; readonly settings: DeclaredSettings; readonly terms: JobTerms };
 
 function openUpstream(deps: ProvidersDeps, rate: PollRate, { name, settings, terms }: Upstream): Opened {
-  const adapter = adapterOf(settings.kind);
+  const connection = adapterOf(settings.kind).connect(terms);
+  const { headers = {}, credentials = bearer, secretQuery = () => ({}), keyOrigins = [] } = connection;
   const inForce = () => settingsInForce(deps, name, terms);
   const client = deps.openClient({
     baseUrl: terms.baseUrl,
-    headers: adapter.headers?.(terms) ?? {},
-    credentials: () => (adapter.credentials ?? bearer)(terms, inForce(), deps.readSecret),
-    secretQuery: () => adapter.secretQuery?.(terms, inForce(), deps.readSecret) ?? {},
-    keyOrigins: adapter.keyOrigins?.(terms) ?? [],
+    headers,
+    credentials: () => credentials(inForce(), deps.readSecret),
+    secretQuery: () => secretQuery(inForce(), deps.readSecret),
+    keyOrigins,
   });
   const warn: Warn = (event, detail) => deps.warn(event, { provider: name, detail });
   const files = () => deps.catalogue().files;
-  const openWith = (by: UpstreamClient) => adapter.open({ name, config: terms, settings, files, warn, client: by });
+  const openWith = (by: UpstreamClient) => connection.open({ name, config: terms, settings, files, warn, client: by });
   const onPoll: PollerDeps['onPoll'] = (outcome) => deps.emit({ kind: 'provider_poll', provider: name, outcome });
   const { imageReference } = settings;
   const provider = openWith(reportDownloads(client, name, deps.emit));
@@ -137,7 +138,7 @@ function settingsInForce(
   return settings;
 }
 
-const bearer: NonNullable<Adapter['credentials']> = (_config, { key }, read) =>
+const bearer: NonNullable<Connection['credentials']> = ({ key }, read) =>
   key === undefined ? {} : { authorization: `Bearer ${read(key)()}` };
 
 type OpenOptions = Partial<Pick<PollerDeps, 'rate' | 'warn' | 'onPoll'>> & Pick<OpenProvider, 'imageReference'>;
