@@ -3,15 +3,27 @@ import { test } from 'node:test';
 import type { FinalTask } from './evidence.ts';
 import { judgeOutages } from './judge-outage.ts';
 
-const outage = { fromMs: 10_000, untilMs: 130_000, backlog: 60, startedAt: 132_000, caughtUpAt: 135_000 };
+const outage = { fromMs: 10_000, untilMs: 130_000, backlog: 60 };
+const arrivals = Array.from({ length: 60 }, (_, index) => index);
+/** In order, except for the first two. */
+const nearlyInOrder = [1, 0, ...arrivals.slice(2)];
 
-/** Tasks of one account, accepted one a second, that began in this order. */
-function tasksThatBegan(order: readonly number[]): readonly FinalTask[] {
-  return order.map((arrival, place) => ({
+/** Where the tasks were in each order; each task was accepted one second after the one before. */
+type Orders = { readonly started: readonly number[]; readonly begun: readonly number[] };
+
+/** The times in Unix milliseconds at which the last workflow was started, and the last task began. */
+type Ends = { readonly lastStart?: number; readonly caughtUpAt?: number };
+
+function judged(
+  { started, begun }: Orders,
+  { lastStart = 132_000, caughtUpAt = 135_000 }: Ends = {},
+  models: readonly string[] = ['videogen-2.0', 'videogen-2.0-fast'],
+): string {
+  const tasks = begun.map((arrival, position): FinalTask => ({
     taskId: `task-${arrival}`,
     client: 0,
     nonce: '',
-    model: 'videogen-2.0',
+    model: models[arrival % models.length] ?? '',
     state: 'success',
     failCode: null,
     hasCallback: false,
@@ -20,35 +32,56 @@ function tasksThatBegan(order: readonly number[]): readonly FinalTask[] {
     sha256: null,
     completedAt: 2e5,
     createdAt: outage.fromMs + arrival * 1_000,
-    generationStartedAt: outage.untilMs + place,
+    generationStartedAt: outage.untilMs + 100 + position,
   }));
-}
-
-const arrivals = Array.from({ length: 60 }, (_, index) => index);
-const judged = (tasks: readonly FinalTask[], times: Partial<typeof outage> = {}) =>
-  judgeOutages({
+  const startedAt = new Map(
+    started.map((arrival, position) => [`task-${arrival}`, lastStart - started.length + 1 + position]),
+  );
+  return judgeOutages({
     tasks,
     wishes: [],
-    damage: { stopped: new Set(), outages: [{ ...outage, ...times }] },
+    damage: { stopped: new Set(), outages: [{ ...outage, startedAt, caughtUpAt }] },
+    kindJobs: new Map(['one', 'two', 'three', 'four'].map((name) => [name, []])),
   }).join('\n');
+}
 
 test('the check of an outage finds nothing wrong with tasks that begin soon and roughly in order of arrival', () => {
-  const [first = 0, second = 0, ...rest] = arrivals;
-  assert.equal(judged(tasksThatBegan([second, first, ...rest])), '');
+  assert.equal(judged({ started: nearlyInOrder, begun: nearlyInOrder }), '');
 });
 
-test('the check of an outage finds an order that is lost, a backlog that stays, and tasks that were not accepted', () => {
-  assert.match(judged(tasksThatBegan(arrivals.toReversed())), /account 0, API undefined: 100 % of 60 tasks/);
-  const inOrder = tasksThatBegan(arrivals);
-  assert.equal(judged(inOrder, { startedAt: 160_000, caughtUpAt: 190_000 }), '');
+test('the check of an outage finds tasks that are late, and tasks that were not accepted', () => {
+  const inOrder = { started: arrivals, begun: arrivals };
+  assert.equal(judged(inOrder, { lastStart: 160_000, caughtUpAt: 190_000 }), '');
   assert.match(
-    judged(inOrder, { startedAt: 161_000 }),
-    /31 s after Temporal was back, not all of 60 tasks were started/,
+    judged(inOrder, { lastStart: 161_000 }),
+    /^31 s after Temporal was back, not all of 60 tasks were started$/,
   );
-  assert.match(judged(inOrder, { startedAt: Infinity }), /Infinity s after .* started/);
+  assert.match(judged({ started: [], begun: arrivals }), /^Infinity s after .* started$/);
   assert.match(
     judged(inOrder, { caughtUpAt: 191_000 }),
-    /61 s after Temporal was back, not all of 60 tasks were begun/,
+    /^61 s after Temporal was back, not all of 60 tasks were begun$/,
   );
-  assert.match(judged([]), /no task was accepted/);
+  assert.match(judged({ started: [], begun: [] }), /^no task was accepted/);
+});
+
+test('the check of an outage finds workflows that are started out of order', () => {
+  assert.match(
+    judged({ started: arrivals.toReversed(), begun: arrivals }),
+    /^account 0, API undefined: 100 % of the pairs of 60 tasks were started in the wrong order$/,
+  );
+  // The last twelve first inverts 12 * 48 of 1,770 pairs; the last three first, 3 * 57.
+  assert.match(judged({ started: [...arrivals.slice(48), ...arrivals.slice(0, 48)], begun: arrivals }), /: 33 % /);
+  assert.equal(judged({ started: [...arrivals.slice(57), ...arrivals.slice(0, 57)], begun: arrivals }), '');
+});
+
+test('the check of an outage finds generation out of order within a provider, and not between providers', () => {
+  assert.match(
+    judged({ started: arrivals, begun: arrivals.toReversed() }),
+    /^100 % of 1770 pairs of tasks of one provider began in the wrong order$/,
+  );
+  const names = ['one', 'two', 'three', 'four'];
+  // All of the fourth provider, then all of the third, and so on.
+  const byProvider = [3, 2, 1, 0].flatMap((index) => arrivals.filter((arrival) => arrival % 4 === index));
+  assert.equal(judged({ started: arrivals, begun: byProvider }, {}, names), '');
+  assert.match(judged({ started: arrivals, begun: arrivals.toReversed() }, {}, names), /^100 % of 420 pairs/);
 });

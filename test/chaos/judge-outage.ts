@@ -1,28 +1,40 @@
+import { taskWorkflowId } from '../../src/temporal/task-queues.ts';
 import type { Evidence, FinalTask, Wish } from './evidence.ts';
-import { catchUpLimitMs, type Outage, startLimitMs } from './outage.ts';
+import { catchUpLimitMs, lastOf, type Outage, startLimitMs } from './outage.ts';
 
-/** Workflows that start together overtake each other. In a random order half of the pairs would be inverted. */
-const maxInverted = 0.3;
-/** Fewer tasks say nothing about their order. */
-const fewest = 16;
+/** Two starts that are requested together overtake each other. In a random order half of the pairs would be inverted. */
+const maxInvertedStarts = 0.15;
+/** Fewer tasks do not show whether their starts are in order. */
+const fewestStarts = 16;
+/** Workflows that were started together overtake each other on their way to a slot of their provider. */
+const maxInvertedGenerations = 0.3;
+/** Fewer pairs do not show whether generation begins in order. */
+const fewestPairs = 60;
 
-type Seen = Pick<Evidence, 'tasks' | 'wishes' | 'damage'>;
+type Seen = Pick<Evidence, 'tasks' | 'wishes' | 'damage' | 'kindJobs'>;
+
+/** When a task was accepted, and when the next thing happened to it, in Unix milliseconds. */
+type Step = { readonly createdAt: number; readonly at: number };
 
 /**
- * After an outage of Temporal all that was accepted meanwhile begins soon, and each account's tasks in order of arrival at
- * each API: two of them detect the end of the outage at different times.
+ * After an outage of Temporal all that was accepted meanwhile begins soon. The workflows of an account are started in order of arrival
+ * at each API, because two APIs detect the end of the outage at different times. Generation begins in this order only among tasks of
+ * the same provider: each has its own slots, so that a task of a busy provider is overtaken by those of others.
  */
-export function judgeOutages({ tasks, wishes, damage }: Seen): readonly string[] {
+export function judgeOutages({ tasks, wishes, damage, kindJobs }: Seen): readonly string[] {
   const wishOf = new Map(wishes.map((wish) => [wish.nonce, wish]));
   return damage.outages.flatMap((outage) => {
     const accepted = tasks.filter(({ createdAt }) => createdAt >= outage.fromMs && createdAt < outage.untilMs);
     if (accepted.length === 0) return ['no task was accepted while Temporal was unavailable'];
-    // Tasks that began before Temporal was back were started just before the outage.
-    const late = accepted.filter((task) => (task.generationStartedAt ?? 0) >= outage.untilMs);
     const queueOf = ({ client, nonce }: FinalTask) => `account ${client}, API ${apiOf(wishOf.get(nonce))}`;
-    const queues = [...new Set(late.map(queueOf))];
-    const ordered = (name: string) => late.filter((task) => queueOf(task) === name);
-    return [...judgeDelay(outage), ...queues.flatMap((name) => judgeOrder(name, ordered(name)))];
+    return [
+      ...judgeDelay(outage),
+      ...judgeStarts(outage, accepted, queueOf),
+      // All models of the preview provider share its slots.
+      ...judgeGenerations(outage, accepted, (task) =>
+        [queueOf(task), kindJobs.has(task.model) ? task.model : 'preview'].join(),
+      ),
+    ];
   });
 }
 
@@ -32,7 +44,7 @@ function apiOf(wish: Wish | undefined): number | undefined {
 
 function judgeDelay({ untilMs, backlog, startedAt, caughtUpAt = Infinity }: Outage): readonly string[] {
   const delays = [
-    { lateMs: startedAt - untilMs, limitMs: startLimitMs, done: 'started' },
+    { lateMs: lastOf(startedAt) - untilMs, limitMs: startLimitMs, done: 'started' },
     { lateMs: caughtUpAt - untilMs, limitMs: catchUpLimitMs, done: 'begun' },
   ];
   return delays
@@ -40,13 +52,54 @@ function judgeDelay({ untilMs, backlog, startedAt, caughtUpAt = Infinity }: Outa
     .map(({ lateMs, done }) => `${lateMs / 1_000} s after Temporal was back, not all of ${backlog} tasks were ${done}`);
 }
 
-function judgeOrder(name: string, queue: readonly FinalTask[]): readonly string[] {
-  if (queue.length < fewest) return [];
-  const begun = queue
-    .toSorted((a, b) => a.createdAt - b.createdAt)
-    .map(({ generationStartedAt }) => generationStartedAt ?? 0);
-  const pairs = begun.flatMap((first, place) => begun.slice(place + 1).map((second) => first > second));
-  const inverted = pairs.filter(Boolean).length / pairs.length;
-  const percent = Math.round(100 * inverted);
-  return inverted <= maxInverted ? [] : [`${name}: ${percent} % of ${queue.length} tasks began in the wrong order`];
+type NameOf = (task: FinalTask) => string;
+
+function judgeStarts({ startedAt, untilMs }: Outage, tasks: readonly FinalTask[], queueOf: NameOf): readonly string[] {
+  const queues = groupSteps(tasks, queueOf, ({ taskId }) => startedAt.get(taskWorkflowId(taskId)), untilMs);
+  return [...queues].flatMap(([name, steps]) => {
+    if (steps.length < fewestStarts) return [];
+    const inverted = shareOf(pairsOf(steps));
+    if (inverted <= maxInvertedStarts) return [];
+    return [`${name}: ${percent(inverted)} of the pairs of ${steps.length} tasks were started in the wrong order`];
+  });
+}
+
+function judgeGenerations({ untilMs }: Outage, tasks: readonly FinalTask[], groupOf: NameOf): readonly string[] {
+  const groups = groupSteps(tasks, groupOf, ({ generationStartedAt }) => generationStartedAt ?? undefined, untilMs);
+  // Most groups are too small to be judged alone.
+  const pairs = [...groups.values()].flatMap(pairsOf);
+  const inverted = shareOf(pairs);
+  if (pairs.length < fewestPairs || inverted <= maxInvertedGenerations) return [];
+  return [`${percent(inverted)} of ${pairs.length} pairs of tasks of one provider began in the wrong order`];
+}
+
+/** What was done before Temporal was back belongs to a workflow that was started just before the outage. */
+function groupSteps(
+  tasks: readonly FinalTask[],
+  nameOf: NameOf,
+  timeOf: (task: FinalTask) => number | undefined,
+  untilMs: number,
+): ReadonlyMap<string, readonly Step[]> {
+  const groups = new Map<string, Step[]>();
+  for (const task of tasks) {
+    const at = timeOf(task);
+    if (at === undefined || at < untilMs) continue;
+    const name = nameOf(task);
+    groups.set(name, [...(groups.get(name) ?? []), { createdAt: task.createdAt, at }]);
+  }
+  return groups;
+}
+
+/** For each pair of steps, whether the task that was accepted first came second. */
+function pairsOf(steps: readonly Step[]): readonly boolean[] {
+  const times = steps.toSorted((a, b) => a.createdAt - b.createdAt).map(({ at }) => at);
+  return times.flatMap((first, index) => times.slice(index + 1).map((second) => first > second));
+}
+
+function shareOf(pairs: readonly boolean[]): number {
+  return pairs.filter(Boolean).length / pairs.length;
+}
+
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
 }

@@ -11,8 +11,8 @@ export type Outage = {
   readonly untilMs: number;
   /** How many tasks waited when it was back. */
   readonly backlog: number;
-  /** When the last of their workflows was started, by Temporal's clock; infinite when that is unknown. */
-  readonly startedAt: number;
+  /** When the workflow of each of them was started, by Temporal's clock; empty when Temporal could not be queried. */
+  readonly startedAt: ReadonlyMap<string, number>;
   /** When all of them had begun; undefined when that took longer than the limit. */
   readonly caughtUpAt: number | undefined;
 };
@@ -51,16 +51,25 @@ export async function unreachableTemporal({
   const begun = async () => ((await waiting()).length === 0 ? Date.now() : undefined);
   const caughtUpAt = await waitFor('the backlog', begun, 2 * catchUpLimitMs).catch(() => undefined);
   // Without the times nothing is proven.
-  const startedAt = await lastStart(stack, new Set(waited), fromMs).catch(() => Infinity);
+  const startedAt = await startTimes(stack, new Set(waited), fromMs).catch(() => new Map<string, number>());
   const after = (atMs: number | undefined) => (atMs === undefined ? 'not yet' : `${(atMs - untilMs) / 1_000} s`);
   say(
-    `Temporal is back; the workflows of ${backlog} tasks were started after ${after(startedAt)}; all had begun after: ${after(caughtUpAt)}`,
+    `Temporal is back; the workflows of ${backlog} tasks were started after ${after(lastOf(startedAt))}; all had begun after: ${after(caughtUpAt)}`,
   );
   return { fromMs, untilMs, backlog, startedAt, caughtUpAt };
 }
 
-/** When the last of these workflows was started. A task that ended before it has none. */
-async function lastStart({ settings }: Stack, waited: ReadonlySet<string>, fromMs: number): Promise<number> {
+/** The last of these start times; infinite when there is none. */
+export function lastOf(startedAt: ReadonlyMap<string, number>): number {
+  return startedAt.size === 0 ? Infinity : Math.max(...startedAt.values());
+}
+
+/** The start time of each of these workflows. A task that ended before its workflow was started has none. */
+async function startTimes(
+  { settings }: Stack,
+  waited: ReadonlySet<string>,
+  fromMs: number,
+): Promise<ReadonlyMap<string, number>> {
   const query = `WorkflowType = 'videoTask' and StartTime >= '${new Date(fromMs).toISOString()}'`;
   const starts = new Map<string, number>();
   await usingTemporal(settings.temporal, {}, async (client) => {
@@ -68,5 +77,5 @@ async function lastStart({ settings }: Stack, waited: ReadonlySet<string>, fromM
       if (waited.has(workflowId)) starts.set(workflowId, startTime.getTime());
     }
   });
-  return starts.size === 0 ? Infinity : Math.max(...starts.values());
+  return starts;
 }
