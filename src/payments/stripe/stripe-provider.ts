@@ -46,7 +46,7 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
   /** Each page is one bounded call, unlike those of the SDK's own iterator. */
   const list = <Item extends { readonly id: string }>(
     readPage: (stripe: Stripe, page: PageParams) => Promise<Stripe.ApiList<Item>>,
-  ) => pagesOf((page) => call(async (stripe) => requireKind('list', await readPage(stripe, page))));
+  ) => pagesOf((page) => call(async (stripe) => requireList(await readPage(stripe, page))));
   return {
     name: 'stripe',
     isTest: isTestKey(secretKey),
@@ -193,6 +193,12 @@ function requireKind<T extends { readonly object: string }>(kind: T['object'], r
   const { object }: { readonly object?: unknown } = response;
   if (object !== kind) throw new Error(`its response is not a ${kind}`);
   return response;
+}
+
+function requireList<Item>(response: Stripe.ApiList<Item>): Page<Item> {
+  const list = requireKind('list', response);
+  if (!Array.isArray(list.data)) throw new Error('its response is a list without data');
+  return list;
 }
 
 async function* pagesOf<Item extends { readonly id: string }>(
