@@ -61,13 +61,16 @@ export const reversalKinds = ['refund', 'dispute'] as const;
 export type Reversal = {
   readonly reference: string;
   readonly kind: (typeof reversalKinds)[number];
-  /** In the smallest unit of the payment's currency; undefined for the whole payment. */
-  readonly minorUnits: number | undefined;
+  /** What has left us, in the smallest unit of the payment's currency. */
+  readonly minorUnits: number;
   /** True if the money has left us: false for a refund that failed, and for a dispute that was won. */
   readonly isTaken: boolean;
   /** True if it will not change again. */
   readonly isFinal: boolean;
 };
+
+/** The price of a payment, with the currency in three capital letters. */
+export type PaidPrice = Pick<Order, 'currency' | 'minorUnits'>;
 
 /** An event only names what has changed. Its content is never trusted: the provider is read instead. */
 export type PaymentEvent =
@@ -86,8 +89,8 @@ export type PaymentProvider = {
   readCheckout(checkoutId: string): Promise<Payment | undefined>;
   /** Lists checkouts that were created since and are finished, newest first. */
   listFinishedCheckouts(sinceMs: number): AsyncIterable<Payment>;
-  /** Lists the refunds and disputes of a payment in this currency. Undefined if the provider does not have the payment. */
-  readReversals(paymentId: string, currency: string): Promise<readonly Reversal[] | undefined>;
+  /** Lists the refunds and disputes of a payment. Undefined if the provider does not have the payment. */
+  readReversals(paymentId: string, price: PaidPrice): Promise<readonly Reversal[] | undefined>;
   /** Lists payments of which refunds or disputes were created since; some more than once. */
   listReversedPayments(sinceMs: number): AsyncIterable<string>;
   /** Checks the signature of an event and its age. Throws `InvalidEvent`. */

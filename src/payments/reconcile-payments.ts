@@ -80,11 +80,11 @@ async function clearUngranted(deps: PaymentDeps, checkoutId: string): Promise<vo
 }
 
 async function isReturned({ provider }: PaymentDeps, payment: Payment): Promise<boolean> {
-  const { paymentId, currency, minorUnits, state } = payment;
+  const { paymentId, minorUnits, state } = payment;
   if (state !== 'paid' || paymentId === undefined) return false;
-  const reversals = (await provider.readReversals(paymentId, currency)) ?? [];
+  const reversals = (await provider.readReversals(paymentId, payment)) ?? [];
   const taken = reversals.filter(({ isTaken }) => isTaken);
-  return taken.reduce((sum, one) => sum + (one.minorUnits ?? minorUnits), 0) >= minorUnits;
+  return taken.reduce((sum, one) => sum + one.minorUnits, 0) >= minorUnits;
 }
 
 async function* pagesOf<Row extends { readonly topUpId: string }>(

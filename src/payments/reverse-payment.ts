@@ -24,7 +24,7 @@ export async function reversePayment(
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const topUp = await findTopUpByPayment(db, paymentId);
     if (topUp === undefined) return { kind: 'unknown_payment' };
-    const reversals = await provider.readReversals(paymentId, topUp.currency);
+    const reversals = await provider.readReversals(paymentId, topUp);
     if (reversals === undefined) return { kind: 'unknown_payment' };
     const booked = await bookReversals(db, topUp, reversals);
     if (booked !== undefined) return { kind: 'applied', topUp, booked };
@@ -50,7 +50,7 @@ function bookReversals(
     let isChanged = false;
     for (const { reference, kind, isTaken, isFinal, ...reversal } of reversals) {
       const before = stored.get(reference);
-      const amount = Math.min(reversal.minorUnits ?? minorUnits, minorUnits);
+      const amount = Math.min(reversal.minorUnits, minorUnits);
       const now = { reference, minorUnits: amount, isTaken, isFinal };
       const isSame = before?.isTaken === isTaken && before.isFinal === isFinal && before.minorUnits === amount;
       if (isSame || (before === undefined && !isTaken)) continue;
@@ -93,7 +93,7 @@ const raiseVersion = none<[topUpId: string]>({
   text: 'update top_ups set reversals_version = reversals_version + 1 where id = $1',
 });
 
-type StoredReversal = Omit<Reversal, 'kind' | 'minorUnits'> & { readonly minorUnits: number };
+type StoredReversal = Omit<Reversal, 'kind'>;
 
 const listReversals = many<StoredReversal, [topUpId: string]>({
   name: 'list-reversals-of-top-up',

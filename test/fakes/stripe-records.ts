@@ -188,12 +188,17 @@ export function createStripeRecords() {
       record('charge.dispute.created', dispute);
       return dispute;
     },
-    /** The money of a dispute that was won returns immediately, or later by `reinstate`. */
+    /**
+     * The money of a dispute that was won returns immediately, or later by `reinstate`. Of one that was lost, what was refunded before
+     * returns: https://support.stripe.com/questions/dispute-for-full-charge-amount-after-a-partial-refund-was-issued
+     */
     closeDispute: (disputeId: string, status: 'won' | 'lost', { isReinstatedLater = false } = {}) => {
       const dispute = found(disputes.get(disputeId), 'dispute');
+      const { amount, amount_refunded: refunded } = chargeOf(dispute.payment_intent);
       const isInquiry = dispute.status === 'warning_needs_response';
       dispute.status = isInquiry ? 'warning_closed' : status;
-      if (!isInquiry && status === 'won' && !isReinstatedLater) dispute.moved.push(dispute.amount);
+      const returned = status === 'won' ? dispute.amount : Math.max(0, dispute.amount + refunded - amount);
+      if (!isInquiry && !isReinstatedLater && returned > 0) dispute.moved.push(returned);
       record('charge.dispute.closed', dispute);
     },
     /** The money of a dispute that was won returns. */

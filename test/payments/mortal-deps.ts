@@ -28,7 +28,7 @@ function mortal(deps: PaymentDeps, death?: DeathPoint): Mortal {
     createCheckout: (checkout) => call('createCheckout', () => provider.createCheckout(checkout)),
     expireCheckout: (id) => call('expireCheckout', () => provider.expireCheckout(id)),
     readCheckout: (id) => call('readCheckout', () => provider.readCheckout(id)),
-    readReversals: (id, currency) => call('readReversals', () => provider.readReversals(id, currency)),
+    readReversals: (id, price) => call('readReversals', () => provider.readReversals(id, price)),
     listFinishedCheckouts: (since) => each('listFinishedCheckouts', provider.listFinishedCheckouts(since)),
     listReversedPayments: (since) => each('listReversedPayments', provider.listReversedPayments(since)),
   };

@@ -3,6 +3,8 @@ import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { bookCreditsAs } from '../../src/credits/credits.ts';
+import type { PaidPrice } from '../../src/payments/contract.ts';
+import { reconcilePayments } from '../../src/payments/reconcile-payments.ts';
 import { reversePayment } from '../../src/payments/reverse-payment.ts';
 import { completeTask, findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
@@ -55,11 +57,11 @@ test('any number of concurrent views of unchanged refunds are applied, because n
   let release = () => {};
   const allRead = new Promise<void>((resolve) => (release = resolve));
   let count = 0;
-  const readReversals: typeof stage.provider.readReversals = async (id, currency) => {
+  const readReversals: typeof stage.provider.readReversals = async (id, price) => {
     count += 1;
     if (count === readers) release();
     await allRead;
-    return await stage.provider.readReversals(id, currency);
+    return await stage.provider.readReversals(id, price);
   };
   const deps = { ...stage.deps, provider: { ...stage.provider, readReversals } };
   await Promise.all(Array.from({ length: readers }, () => reversePayment(deps, paymentId)));
@@ -118,6 +120,52 @@ test('a dispute takes its credits when it begins, and gives them back when it is
   assert.equal(await stage.balanceOf(accountId), credits - 1001);
 });
 
+test('a lost dispute of a payment that was partly refunded leaves all credits taken, and not more', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  records().refund(paymentId, 333);
+  const dispute = records().dispute(paymentId, 999);
+  await stage.deliver();
+  // Stripe has withdrawn the whole payment, beside the refund.
+  assert.equal(await stage.balanceOf(accountId), -3333);
+  records().closeDispute(dispute.id, 'lost');
+  await stage.deliver();
+  assert.deepEqual(await stage.amountsOf(accountId), [credits, -3333, -credits, 3333]);
+});
+
+test('a part of a lost dispute that returns later, without an event, is booked by reconciliation', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  records().refund(paymentId, 333);
+  const dispute = records().dispute(paymentId, 999);
+  records().closeDispute(dispute.id, 'lost', { isReinstatedLater: true });
+  await stage.deliver();
+  assert.equal(await stage.balanceOf(accountId), -3333);
+  dispute.moved.push(333);
+  // The dispute is older than what is listed.
+  await reconcilePayments(stage.deps, Date.now() + 60_000);
+  assert.equal(await stage.balanceOf(accountId), 0);
+});
+
+for (const [rate, returned] of [
+  ['a lower', 5160],
+  ['a higher', 5400],
+] as const) {
+  test(`a dispute that is won gives all credits back, also when its money returns at ${rate} rate`, async () => {
+    const accountId = await stage.newAccount();
+    const { paymentId } = await stage.buy(accountId);
+    const dispute = records().dispute(paymentId, 999);
+    // In the currency of the operator's bank account.
+    dispute.moved[0] = -5280;
+    await stage.deliver();
+    assert.equal(await stage.balanceOf(accountId), 0);
+    records().closeDispute(dispute.id, 'won', { isReinstatedLater: true });
+    dispute.moved.push(returned);
+    await stage.deliver();
+    assert.equal(await stage.balanceOf(accountId), credits);
+  });
+}
+
 test('a refund whose event arrives before that of its payment is booked with the payment', async () => {
   const accountId = await stage.newAccount();
   const { sessionId } = await stage.order(accountId);
@@ -139,8 +187,8 @@ test('a view of Stripe that became outdated while it was read is not booked', as
   let reads = 0;
   const slow = {
     ...provider,
-    readReversals: async (id: string, currency: string) => {
-      const outdated = await provider.readReversals(id, currency);
+    readReversals: async (id: string, price: PaidPrice) => {
+      const outdated = await provider.readReversals(id, price);
       if (reads++ > 0) return outdated;
       // Meanwhile the dispute is won, and its event is processed.
       records().closeDispute(dispute.id, 'won');

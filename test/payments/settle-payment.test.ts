@@ -154,7 +154,7 @@ for (const body of unusable) {
         () => provider.readCheckout('cs_test_1'),
         () => provider.createCheckout({ order, title: 'Starter', ...urls }),
         () => provider.expireCheckout('cs_test_1'),
-        () => provider.readReversals('pi_1', 'EUR'),
+        () => provider.readReversals('pi_1', starter.price),
         () => provider.listFinishedCheckouts(0)[Symbol.asyncIterator]().next(),
         () => provider.listReversedPayments(0)[Symbol.asyncIterator]().next(),
       ];

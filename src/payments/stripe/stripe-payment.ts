@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { validate as isUuid } from 'uuid';
-import type { Order, Payment, PaymentEvent, PaymentState, Reversal } from '../contract.ts';
+import type { Order, PaidPrice, Payment, PaymentEvent, PaymentState, Reversal } from '../contract.ts';
 
 // Stripe's objects as the terms of our contract.
 
@@ -76,18 +76,34 @@ export function reversalOfRefund({ id: reference, amount, status }: Stripe.Refun
 
 const closedDisputes: readonly string[] = ['won', 'lost', 'warning_closed', 'prevented'];
 
-/** The balance transactions show whether money was withdrawn, which inquiries do not do, and reinstated, as after a dispute that was won. */
-export function reversalOfDispute(dispute: Stripe.Dispute, currency: string): Reversal {
-  const moved = dispute.balance_transactions.reduce((sum, { amount }) => sum + amount, 0);
-  return {
-    reference: dispute.id,
-    kind: 'dispute',
-    // An amount in another currency cannot be compared with the payment.
-    minorUnits: dispute.currency === currency ? dispute.amount : undefined,
-    isTaken: moved < 0,
-    // The money may return some time after the dispute is won.
-    isFinal: closedDisputes.includes(dispute.status) && !(dispute.status === 'won' && moved < 0),
-  };
+/** Money may return after a dispute was closed. This is longer than any network takes. */
+const returnSeconds = 180 * 86_400;
+
+type Disputed = {
+  readonly price: PaidPrice;
+  /** True if a refund has taken a part of the payment. */
+  readonly isRefunded: boolean;
+};
+
+/**
+ * The balance transactions show whether money was withdrawn, which inquiries do not do, and returned, as after a dispute that was won.
+ * They are in the currency of the operator's bank account, at the rate of their day, so only their ratio is used. Stripe withdraws the
+ * whole payment also if a part was refunded before, and returns that part if the dispute is lost ("partially won").
+ */
+export function reversalOfDispute(dispute: Stripe.Dispute, { price, isRefunded }: Disputed): Reversal {
+  const { id: reference, status } = dispute;
+  const movedBy = (sign: 1 | -1) =>
+    dispute.balance_transactions.reduce((sum, { amount }) => sum + Math.max(0, sign * amount), 0);
+  const [withdrawn, returned] = [movedBy(-1), movedBy(1)];
+  const isReturned = status === 'won' ? returned > 0 : returned >= withdrawn;
+  const isTaken = withdrawn > 0 && !isReturned;
+  // An amount in another currency than the payment's cannot be compared with it.
+  const amount = dispute.currency.toUpperCase() === price.currency ? dispute.amount : price.minorUnits;
+  const left = isTaken ? Math.round(amount * (1 - returned / withdrawn)) : amount;
+  const isRecent = dispute.created > Date.now() / 1000 - returnSeconds;
+  const mayReturn = isTaken && (status === 'won' || (isRefunded && returned === 0 && isRecent));
+  const isFinal = closedDisputes.includes(status) && !mayReturn;
+  return { reference, kind: 'dispute', minorUnits: left, isTaken, isFinal };
 }
 
 export function eventOf(event: Stripe.Event): PaymentEvent {

@@ -75,13 +75,14 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
       const sessions = list((stripe, page) => stripe.checkout.sessions.list({ ...finished, ...page }));
       for await (const session of sessions) yield paymentOf(session);
     },
-    readReversals: async (payment_intent, currency) => {
+    readReversals: async (payment_intent, price) => {
       const refunds = list((stripe, page) => stripe.refunds.list({ payment_intent, ...page }));
       const disputes = list((stripe, page) => stripe.disputes.list({ payment_intent, ...page }));
       const reversals = [];
       try {
-        for await (const dispute of disputes) reversals.push(reversalOfDispute(dispute, currency.toLowerCase()));
-        for await (const refund of refunds) reversals.push(reversalOfRefund(refund));
+        const [disputed, refunded] = [await allOf(disputes), (await allOf(refunds)).map(reversalOfRefund)];
+        const isRefunded = refunded.some(({ isTaken }) => isTaken);
+        reversals.push(...disputed.map((dispute) => reversalOfDispute(dispute, { price, isRefunded })), ...refunded);
       } catch (error) {
         // A payment of another Stripe account or mode, as after a change of the key.
         if (error instanceof PaymentsUnavailable && isMissing(error.cause)) return undefined;
@@ -210,6 +211,12 @@ async function* pagesOf<Item extends { readonly id: string }>(
     yield* page.data;
     last = page.has_more ? page.data.at(-1)?.id : undefined;
   } while (last !== undefined);
+}
+
+async function allOf<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
 }
 
 function isMissing(error: unknown): boolean {
