@@ -7,7 +7,13 @@ import { type Payment, PaymentsUnavailable } from './contract.ts';
 import { applyPayment, applyReversals, type PaymentDeps } from './process-payments.ts';
 import { listOpenReversals } from './reverse-payment.ts';
 import { forgetUngranted } from './settle-payment.ts';
-import { expireWithoutCheckout, findTopUpByPayment, type GrantObstacle, listUnfinishedTopUps } from './top-ups.ts';
+import {
+  expireUnknown,
+  expireWithoutCheckout,
+  findTopUpByPayment,
+  type GrantObstacle,
+  listUnfinishedTopUps,
+} from './top-ups.ts';
 
 // Compares purchases with the provider's records, because events may not arrive: an address that redirects, a wrong secret, a restored
 // database. Everything here may be repeated.
@@ -68,6 +74,8 @@ export async function reconcilePayments(
 async function readAgain(deps: PaymentDeps, checkoutId: string): Promise<void> {
   const payment = await deps.provider.readCheckout(checkoutId);
   if (payment !== undefined) await applyPayment(deps, payment, 'reconciliation');
+  // A checkout of another account or mode of the provider, as after a change of the key. It would count as open forever.
+  else await expireUnknown(deps.db, checkoutId, Date.now() - checkoutMs);
 }
 
 /**

@@ -126,6 +126,14 @@ update top_ups set state = 'expired'
 where state = 'open' and checkout_id is null and created_at < to_timestamp($1::float8 / 1000) returning id`,
 });
 
+/** Ends a purchase whose checkout the provider does not have. */
+export const expireUnknown = none<[checkoutId: string, beforeMs: number]>({
+  name: 'expire-top-up-of-unknown-checkout',
+  text: `
+update top_ups set state = 'expired'
+where state = 'open' and checkout_id = $1 and created_at < to_timestamp($2::float8 / 1000)`,
+});
+
 export const findTopUpByPayment = maybeOne<TopUp & { readonly version: number }, [paymentId: string]>({
   name: 'find-top-up-by-payment',
   text: `select ${topUpColumns}, reversals_version as version from top_ups where payment_id = $1`,

@@ -192,6 +192,18 @@ test('a payment of another Stripe account stops neither a run nor the reversals 
   assert.ok((await readMaintenance(stage.database.db)).paymentsReconciledAt > reconciledAt);
 });
 
+test('an open purchase of another Stripe account ends after a day, and counts as open no longer', async () => {
+  const accountId = await stage.newAccount();
+  const { sessionId, topUpId } = await stage.order(accountId);
+  records().sessions.delete(sessionId);
+  await age(topUpId, '2 hours');
+  await run();
+  assert.deepEqual(await stage.stateOf(accountId), ['open']);
+  await age(topUpId, '26 hours');
+  await run();
+  assert.deepEqual(await stage.stateOf(accountId), ['expired']);
+});
+
 async function age(topUpId: string, span: string, change = ''): Promise<void> {
   const text = `update top_ups set created_at = now() - interval '${span}'${change} where id = $1`;
   await stage.database.db.run({ name: `age ${text}`, text, plannedAnew: true }, [topUpId]);
