@@ -32,7 +32,9 @@ const startOf = (period: string, at: string) =>
   `case ${period} when 'total' then timestamptz 'epoch' else date_trunc(${period}, ${at}, 'UTC') end`;
 /** SQL: the start of the period that contains the beginning of the transaction, because its tasks are created then. */
 const periodStart = startOf('spend_caps.period', 'now()');
-const nextStart = `case period when 'total' then null else date_trunc(period, now(), 'UTC') + ('1 ' || period)::interval end`;
+/** A month is added without a time zone, because the server's may be another one than UTC. */
+const nextStart = `case period when 'total' then null
+  else (date_trunc(period, now() at time zone 'UTC') + ('1 ' || period)::interval) at time zone 'UTC' end`;
 
 /** The columns of `spend_caps` as the fields of a `SpendCap`. */
 export const capColumns = `spend_caps.subject_kind as subject, period, credits,

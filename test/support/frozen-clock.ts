@@ -23,6 +23,8 @@ begin
     execute format('alter table %I alter %I set default frozen.now()', own.table_name, own.column_name);
   end loop;
   execute format('alter database %I set search_path = frozen, pg_catalog, public', current_database());
+  -- The server may have any time zone; days and months are in UTC.
+  execute format('alter database %I set timezone = %L', current_database(), 'America/New_York');
 end $$`;
 
 /** A database whose time stands still, so that no test runs across the end of a day. */
