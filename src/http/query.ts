@@ -43,7 +43,9 @@ export const taskSearchParameter = textParameter('must be text')
       'prompt search.',
   });
 
-export const dayParameter = z.iso.date({ error: onceOnly('must be a day, such as 2026-01-31') });
+const dayError = onceOnly('must be a day since 1970, such as 2026-01-31');
+/** PostgreSQL has no year 0000. */
+export const dayParameter = z.iso.date({ error: dayError }).refine((day) => day >= '1970', { error: dayError });
 
 export const booleanParameter = z
   .enum(['true', 'false'], { error: onceOnly('must be true or false') })

@@ -188,11 +188,13 @@ test('the file has the rows of the report, and names that are no formulas', asyn
   );
 });
 
-test('422 for more than 92 days, and for an end before the beginning', async () => {
+test('422 for more than 92 days, an end before the beginning, and days that no task can have', async () => {
   for (const query of [
     'from=2026-01-01&to=2026-04-03',
     'from=2026-01-02&to=2026-01-01',
     'from=2026-01-01&to=2026-01-01&by=day',
+    'from=0000-01-01&to=0000-01-01',
+    'from=1969-12-31&to=1970-01-01',
   ]) {
     for (const path of ['/api/v1/usage', '/api/v1/usage/export']) {
       const { status, json } = await owner.ask('GET', `${path}?${query}`, { accountId });

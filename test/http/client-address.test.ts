@@ -24,6 +24,8 @@ for (const [what, peer, forwarded, trusted, expected] of [
   ['what a client put in front counts for nothing', '10.0.0.7', '198.51.100.9, 203.0.113.1', '10.0.0.7', '203.0.113.1'],
   ['proxies behind proxies are skipped', '10.0.0.7', '203.0.113.1, 10.0.0.9', '10.0.0.0/8', '203.0.113.1'],
   ['a trusted proxy that forwards nothing is the client', '10.0.0.7', undefined, '10.0.0.0/8', '10.0.0.7'],
+  ['the name of a network interface is ignored', 'fe80::1%br-3f.2', undefined, '', 'fe80:0:0:0'],
+  ['also in the header', '10.0.0.7', 'fe80::1%a-b', '10.0.0.0/8', 'fe80:0:0:0'],
   ['of IPv6 the network counts', 'fd00::1', '2001:db8:1:2:3::4', 'fd00::/8', '2001:db8:1:2'],
 ] as const) {
   test(`the address of a client: ${what}`, () => assert.equal(address(peer, forwarded, trusted), expected));
