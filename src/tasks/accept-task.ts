@@ -13,7 +13,13 @@ import { countSpending, markExceededCap, type Spending } from '../credits/spend-
 import { withAccountLock } from './account-lock.ts';
 import { findTaskOfAttempts, isAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, CreateRate, NewTask } from './create-outcome.ts';
-import { type Database, isDeadlock, type Statement, violatedUniqueConstraint } from '../platform/database/database.ts';
+import {
+  type Database,
+  DatabaseBusy,
+  isDeadlock,
+  type Statement,
+  violatedUniqueConstraint,
+} from '../platform/database/database.ts';
 
 const maxTries = 5;
 
@@ -29,7 +35,7 @@ export async function acceptTask(db: Transactions, task: NewTask): Promise<Creat
     const outcome = foreseen.kind === 'refused' ? foreseen.outcome : await acceptAlone(db, task);
     if (outcome !== undefined) return outcome;
   }
-  throw new Error(`task ${task.taskId} was neither accepted nor refused in ${maxTries} tries`);
+  throw new DatabaseBusy(`task ${task.taskId} was neither accepted nor refused in ${maxTries} tries`);
 }
 
 type Transactions = Pick<Database, 'run' | 'transaction' | 'runExclusive'>;
@@ -51,6 +57,11 @@ function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
     const cap = await markExceededCap({ run }, spending);
     if (cap !== undefined) return { kind: 'spend_cap_reached', required: credits, cap };
     const [row] = await run<AnswerRow>(acceptCappedTask, acceptValues([task]));
+    if (row !== undefined && row.refusal !== null) {
+      // The lock does not stop what else can refuse a task, such as the revocation of its key.
+      const again = await explain({ run }, task, explainCappedTask);
+      if (again.kind === 'refused') return again.outcome;
+    }
     if (row === undefined || row.refusal !== null || row.credits !== credits) {
       throw new Error(`task ${task.taskId} was not accepted as it was foreseen under the account's lock`);
     }

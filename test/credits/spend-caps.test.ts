@@ -6,7 +6,9 @@ import { createAccount, findAccount, lockAccount } from '../../src/accounts/acco
 import { createAccountKey, rotateAccountKey } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { type CapChange, type CapSubject, listSpendCaps, setCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
-import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { acceptCappedTask } from '../../src/tasks/accept-statement.ts';
+import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { acceptWithRetry } from '../../src/tasks/accept-with-retry.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
@@ -49,6 +51,24 @@ async function setCap({ accountId }: Client, subject: CapSubject, change: CapCha
 async function spentOf({ accountId }: Client): Promise<readonly (readonly [string, string, number])[]> {
   return (await listSpendCaps(database.db, accountId)).map(({ subject, period, spent }) => [subject, period, spent]);
 }
+
+test('a key that is revoked after the checks, and before the charge, is refused', async () => {
+  const client = await newKey(await newAccount(), { total: 20 * price });
+  const revoke = { name: 'test-revoke', text: 'update api_keys set revoked_at = now() where id = $1' };
+  const { db } = database;
+  const revoking: Database = {
+    ...db,
+    transaction: (work) =>
+      db.transaction((run) =>
+        work(async (statement, values) => {
+          if (statement.name === acceptCappedTask.name) await db.run(revoke, [client.by.keyId]);
+          return run(statement, values);
+        }),
+      ),
+  };
+  assert.equal((await acceptTask(revoking, taskOf(client))).kind, 'key_inactive');
+  assert.deepEqual(await spentOf(client), [['key', 'total', 0]]);
+});
 
 test('100 concurrent creates from two processes spend exactly up to the cap', async () => {
   const client = await newKey(await newAccount(), { total: 20 * price + price - 1 });
