@@ -21,6 +21,8 @@ type RowWork<Row> = {
 type RowLoop<Row> = RowWork<Row> & {
   /** Returns the next page after the given row, in order. */
   readonly page: (page: { readonly after: Row | undefined; readonly limit: number }) => Promise<readonly Row[]>;
+  /** The cursor moves after each page, so a page must end within the activity's timeout, also if all its rows are slow. */
+  readonly limit?: number;
 };
 
 /**
@@ -30,7 +32,7 @@ type RowLoop<Row> = RowWork<Row> & {
  */
 export async function forEachRow<Row extends object>(
   deps: ActivityDeps,
-  { page, ...rowWork }: RowLoop<Row>,
+  { page, limit = pageSize, ...rowWork }: RowLoop<Row>,
 ): Promise<{ failed: number }> {
   const { db } = deps;
   const { name } = rowWork;
@@ -38,12 +40,12 @@ export async function forEachRow<Row extends object>(
   let after = (await readCursor(db, name))?.row as Row | undefined;
   let failed = 0;
   do {
-    const rows = await page({ after, limit: pageSize });
+    const rows = await page({ after, limit });
     const failures = await processRows(deps, rows, rowWork);
     failed += failures;
-    after = rows.length < pageSize ? undefined : rows.at(-1);
+    after = rows.length < limit ? undefined : rows.at(-1);
     await (after === undefined ? deleteCursor(db, name) : saveCursor(db, name, JSON.stringify(after)));
-    if (failures === pageSize) throw new Error(`all ${pageSize} rows of a page failed`);
+    if (failures === limit) throw new Error(`all ${limit} rows of a page failed`);
   } while (after !== undefined);
   return { failed };
 }

@@ -5,12 +5,15 @@ import { listProviderJobs, type ProviderJob } from '../src/providers/provider-jo
 import { recordProviderJob } from '../src/providers/job-creates.ts';
 import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../src/providers/job-ends.ts';
 import { findTask } from '../src/tasks/tasks.ts';
+import { DatabaseUnavailable } from '../src/platform/database/database.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow } from './for-each-row.ts';
+import { forEachRow, slowRowMs } from './for-each-row.ts';
 import { lookUpLostCreate } from './generation/recover.ts';
 import { jobKeyOf } from './generation/reserve.ts';
 import { requestLimitMs, recordCost, withinLimit } from './generation/settle.ts';
 
+/** A page whose rows all wait for a provider that hangs takes a minute; the activity may take 90 s (workflows/reconcile.ts). */
+const pageSize = 64;
 /** A generation that is being cancelled stops its own job within this time. */
 const stopGraceMs = 30_000;
 
@@ -22,6 +25,8 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
   const settled = { stopped: 0, late: 0 };
   await forEachRow<UnsettledJob>(deps, {
     name: 'settle-provider-jobs',
+    limit: pageSize,
+    rowLimitMs: slowRowMs,
     page: (page) => listUnsettledJobs(deps.db, { minAgeMs: stopGraceMs, ...page }),
     work: async (job) => {
       const end = await settleJob(deps, job);
@@ -55,10 +60,16 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
   if (provider.runs !== 'upstream') return { outcome: 'abandoned' };
   const earlier = jobs.filter((job) => job.ordinal < ordinal);
   const jobKey = jobKeyOf(taskId, row.provider, earlier);
-  const found = await findJob(deps, { task, row, jobKey, provider, open });
+  // A provider that has not reported the job for a day may never do so, as after a change of the key.
+  const reported = <T>(request: Promise<T>) =>
+    request.catch((error: unknown) => {
+      if (!isOld || error instanceof DatabaseUnavailable) throw error;
+      return undefined;
+    });
+  const found = await reported(findJob(deps, { task, row, jobKey, provider, open }));
   if (found === 'not_created') return { outcome: 'abandoned', cost: 'free' };
-  if (found === 'unknown') return abandoned(deps, unsettled);
-  const status = await statusOf(provider, found);
+  const status = found === undefined || found === 'unknown' ? undefined : await reported(statusOf(provider, found));
+  if (found === undefined || found === 'unknown' || status === undefined) return abandoned(deps, unsettled);
   // The time of a lost create is that of its intent.
   const submitted = { taskId, ordinal, open, submittedAt: row.submittedAt ?? row.intendedAt };
   switch (status.state) {
@@ -81,7 +92,7 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
     case 'running':
       break;
   }
-  const cancelled = await withinLimit((signal) => provider.cancel(found, signal));
+  const cancelled = await reported(withinLimit((signal) => provider.cancel(found, signal)));
   const isStopped = cancelled === 'cancelled' || cancelled === 'ended';
   return isStopped || isOld ? { outcome: 'abandoned', cost: 'unknown' } : undefined;
 }

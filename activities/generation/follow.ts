@@ -5,7 +5,7 @@ import { providerFailures } from './failures.ts';
 import { fetchUpload } from './fetch.ts';
 import type { JobIn, Outcome } from './job.ts';
 import { waitForProvider } from './recover.ts';
-import { endAfter, endJobAndTask, endFailedJob, endLostJob, stopJob, withinLimit } from './settle.ts';
+import { endAfter, endJobAndTask, endFailedJob, endLostJob, recordCost, stopJob, withinLimit } from './settle.ts';
 
 type FollowedEnd = Ended | { readonly state: 'provider_off' | 'interrupted' };
 
@@ -70,7 +70,10 @@ async function endAtDeadline(attempt: Attempt, job: JobIn<'running'>): Promise<O
   // Committed before the job is stopped, so that a repeated attempt finds the deadline passed, too.
   await touchGenerations(attempt.deps.db, [job.taskId]);
   // A job that has failed may be one that an earlier attempt has stopped.
-  const hasFailed = status?.state === 'failed';
+  const failed = status?.state === 'failed' ? status : undefined;
+  const hasCost = failed?.cost !== undefined;
+  if (hasCost) await recordCost(attempt, job, failed.cost);
   const cancel = () => withinLimit((signal) => provider.cancel(upstream, signal)).catch(noResponse);
-  return await endJobAndTask(attempt, job, providerFailures.timeout, endAfter(hasFailed ? 'ended' : await cancel()));
+  const end = endAfter(failed === undefined ? await cancel() : 'ended', { hasCost });
+  return await endJobAndTask(attempt, job, providerFailures.timeout, end);
 }

@@ -51,8 +51,10 @@ export async function ownMachineStop({ switches }: ActivityDeps): Promise<Stop |
   return { kind: 'waits', why: 'provider disabled', pauseMs: disabledPauseMs };
 }
 
-/** The most jobs of a task, over all providers. Nearly all of them were declined before a job existed. */
+/** The most jobs of a task, over all providers. */
 const maxJobs = 20;
+/** The most creates of a task: more than the longest cooldown allows in the day that it may wait. */
+const maxCreates = 400;
 
 async function reserveJob(
   deps: ActivityDeps,
@@ -64,7 +66,9 @@ async function reserveJob(
   const made = lastMade(jobs);
   if (made?.outcome === 'abandoned' && deps.providers.ofJob(made)?.terms.onLostJob !== 'resubmit')
     return noProvider(providerFailures.unavailable, 'a job was created after its request was abandoned');
-  if (jobs.length >= maxJobs) return noProvider(providerFailures.unavailable, `${maxJobs} requests created no job`);
+  const declined = jobs.filter(({ outcome }) => outcome === 'not_created').length;
+  if (jobs.length >= maxCreates || jobs.length - declined >= maxJobs)
+    return noProvider(providerFailures.unavailable, `${jobs.length} creates led to no video`);
   let pauseMs = Infinity;
   for (const tier of await candidates(deps, task, jobs)) {
     let isFull = false;

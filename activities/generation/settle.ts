@@ -150,13 +150,16 @@ export async function stopJob(attempt: Attempt, job: JobIn<'running' | 'succeede
   if (!isCancelled(attempt)) return interrupted(attempt);
   const outcome = await withinLimit((signal) => job.provider.cancel(job.upstream, signal)).catch(() => undefined);
   // `reconcile` stops the job if the provider does not respond.
-  if (outcome !== undefined) await endJobAndTask(attempt, job, providerFailures.cancelled, endAfter(outcome));
+  const hasCost = job.state === 'succeeded' || job.upstreamEndedAt !== undefined;
+  if (outcome !== undefined)
+    await endJobAndTask(attempt, job, providerFailures.cancelled, endAfter(outcome, { hasCost }));
   return { kind: 'cancelled' };
 }
 
-export function endAfter(outcome: CancelOutcome | undefined) {
+/** `hasCost`: the cost of the job was recorded when it ended. */
+export function endAfter(outcome: CancelOutcome | undefined, { hasCost }: { readonly hasCost: boolean }) {
   const isSettled = outcome === 'cancelled' || outcome === 'ended';
-  return { outcome: 'abandoned', cost: 'unknown', isSettled } as const;
+  return { outcome: 'abandoned', cost: hasCost ? undefined : 'unknown', isSettled } as const;
 }
 
 export const requestLimitMs = 15_000;
@@ -190,19 +193,23 @@ const temporaryCooldown = { baseMs: 5_000, maxMs: 300_000 };
 /** Rejected credentials and quotas need the operator. */
 const operatorCooldown = { baseMs: 3_600_000, maxMs: 86_400_000 };
 
-/** Stops new jobs of a failing pool for a while. Rejected credentials and quotas affect all models of the provider. */
+/**
+ * Stops new jobs of a failing pool for a while. Rejected credentials and quotas affect all models of the provider. The upstream may
+ * request a longer pause, but no shorter one, which would repeat the create at once.
+ */
 export async function coolDown(
   { db, log }: ActivityDeps,
   { pool, open }: Pick<JobBase, 'pool' | 'open'>,
-  { reason, retryAfterMs }: { readonly reason: CooldownReason; readonly retryAfterMs?: number },
+  { reason, retryAfterMs = 0 }: { readonly reason: CooldownReason; readonly retryAfterMs?: number },
 ): Promise<void> {
   if (pool === undefined) return;
   const provider = open.provider.name;
   const isOfProvider = reason === 'operator';
   if (isOfProvider) log.error({ provider, pool }, 'provider credentials or quota rejected');
   const cooldown = isOfProvider ? operatorCooldown : temporaryCooldown;
-  const requested = retryAfterMs === undefined ? {} : { baseMs: retryAfterMs, maxMs: retryAfterMs };
-  await recordPoolFailure(db, { pool, provider, reason, isOfProvider, ...cooldown, ...requested });
+  const baseMs = Math.max(cooldown.baseMs, retryAfterMs);
+  const maxMs = Math.max(cooldown.maxMs, retryAfterMs);
+  await recordPoolFailure(db, { pool, provider, reason, isOfProvider, baseMs, maxMs });
 }
 
 export function logFields({ taskId, ordinal, open }: JobBase) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import timers from 'node:timers/promises';
+import { isSystemError } from '../platform/errors.ts';
 import { containerOf } from '../outbound/container.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { detailOf } from './answers.ts';
@@ -14,7 +15,7 @@ const maxOtherFiles = 5;
 
 /**
  * Downloads the video of a job that succeeded, and retries until the signal is aborted, because the video is paid for; only one that
- * is too large or lost is an error immediately. Each try calls `freshUrl`, because an address may have expired.
+ * is too large or lost, or cannot be written, is an error immediately. Each try calls `freshUrl`, because an address may have expired.
  */
 export async function downloadResult(
   client: UpstreamClient,
@@ -35,6 +36,8 @@ export async function downloadResult(
       return { path };
     } catch (error) {
       if (error instanceof VideoLost || (error instanceof OutboundError && error.kind === 'too_large')) throw error;
+      // The disk of this worker is full, and that of another one may not be.
+      if (isSystemError(error)) throw error;
       if (!signal.aborted) warn('result download failed', detailOf({ error }));
       // An aborted pause leads to the check of the signal.
       await timers.setTimeout(pauseMs, undefined, { signal }).catch(() => undefined);

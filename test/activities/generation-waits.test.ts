@@ -52,6 +52,34 @@ test('a task waits for a full provider, and skips one that cools down', async ()
   await holding;
 });
 
+test('a task waits for as long as its provider declines all creates, and is not refunded', async () => {
+  let creates = 0;
+  const busy = { kind: 'not_accepted', reason: 'busy', detail: '429' } as const;
+  const upstream = upstreamOf('saturated', { declines: () => ((creates += 1) <= 30 ? busy : undefined) });
+  const { end, calls } = await played({ upstreams: [upstream], betweenAttempts: passTime, attempts: 40 });
+  assert.deepEqual([end, calls.length], ['success', 31]);
+});
+
+for (const [retryAfterMs, pauseMs] of [
+  [0, 5_000],
+  [600_000, 600_000],
+] as const) {
+  test(`a provider that is busy and requests a pause of ${retryAfterMs} ms gets one of ${pauseMs} ms`, async () => {
+    const busy = { kind: 'not_accepted', reason: 'busy', detail: '429', retryAfterMs } as const;
+    const upstream = upstreamOf('pausing', { declines: () => busy });
+    const taskId = await acceptTestTask(database.db, accountId, taskParam('pausing'));
+    const attempt = silentActivity({ workflowId: taskId }, () =>
+      createGenerationActivities(worldOf({ upstreams: [upstream] })).generateVideo({ taskId, isRemote: true }),
+    );
+    await assert.rejects(attempt, { type: 'waiting' });
+    const text = `
+select cooling_until - intended_at >= $2 * interval '1 ms' as pauses from provider_pools join provider_jobs using (pool)
+where task_id = $1`;
+    const rows = await database.db.run({ name: 'test-pause', text }, [taskId, pauseMs]);
+    assert.deepEqual(rows, [{ pauses: true }]);
+  });
+}
+
 test('operators can list and wake a task that pauses between look-ups of a lost create', async () => {
   const upstream = upstreamOf('lagging', {
     declines: () => ({ kind: 'unknown', detail: 'a slow proxy' }),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
@@ -59,6 +60,7 @@ export type Story = {
   readonly input?: Partial<TaskInput>;
   readonly change?: (deps: ActivityDeps) => ActivityDeps;
   readonly betweenAttempts?: PlayedTask['betweenAttempts'];
+  readonly attempts?: number;
 };
 
 export function worldOf({ upstreams, terms, limit = 100, change = (deps) => deps }: Story): ActivityDeps {
@@ -77,8 +79,8 @@ export function worldOf({ upstreams, terms, limit = 100, change = (deps) => deps
 export async function played(story: Story) {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('routed', story.input));
   const world = worldOf(story);
-  const { betweenAttempts = noop } = story;
-  await playTask({ next: () => world }, { taskId, betweenAttempts });
+  const { betweenAttempts = noop, attempts } = story;
+  await playTask({ next: () => world }, { taskId, betweenAttempts, attempts });
   const task = await findTask(database.db, taskId);
   const rows = await listProviderJobs(database.db, taskId);
   const calls = rows.map(({ provider, outcome }) => `${provider.split('-')[0]} ${outcome}`);
@@ -92,4 +94,15 @@ export async function passTime(): Promise<void> {
   const run = (text: string) => database.db.run({ name: 'test-time', text, plannedAnew: true });
   await run(`update provider_pools set cooling_until = now() - interval '1 ms' where cooling_until is not null`);
   await run(`update provider_jobs set intended_at = intended_at - interval '61 s' where job_id is null`);
+}
+
+/** Gives this cost to the entries of all models. */
+export function priced(cost: CatalogueModel['tiers'][number][number]['cost']) {
+  return (deps: ActivityDeps): ActivityDeps => {
+    const models = [...deps.models.values()].map((model) => ({
+      ...model,
+      tiers: model.tiers.map((tier) => tier.map((entry) => ({ ...entry, ...(cost && { cost }) }))),
+    }));
+    return { ...deps, models: new Map(models.map((model) => [model.model, model])) };
+  };
 }

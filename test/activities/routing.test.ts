@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ActivityDeps } from '../../activities/deps.ts';
-import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
@@ -9,7 +7,17 @@ import type { FakeTerms } from '../support/fake-providers.ts';
 import { playTask } from '../support/play-task.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import type { FakeOptions } from '../support/fake-upstream.ts';
-import { accountId, database, noop, passTime, played, renameProviders, upstreamOf, worldOf } from './routing-stage.ts';
+import {
+  accountId,
+  database,
+  noop,
+  passTime,
+  played,
+  priced,
+  renameProviders,
+  upstreamOf,
+  worldOf,
+} from './routing-stage.ts';
 
 // The choice of the next provider, and the end of a task, after each outcome of a job.
 
@@ -177,16 +185,6 @@ test('the second job of a refused video waits for its provider, and does not go 
 });
 
 /** Adds a cost to the entries of the catalogue. */
-function priced(cost: CatalogueModel['tiers'][number][number]['cost']) {
-  return (deps: ActivityDeps): ActivityDeps => {
-    const models = [...deps.models.values()].map((model) => ({
-      ...model,
-      tiers: model.tiers.map((tier) => tier.map((entry) => ({ ...entry, ...(cost && { cost }) }))),
-    }));
-    return { ...deps, models: new Map(models.map((model) => [model.model, model])) };
-  };
-}
-
 /** Prevents the end of cooldowns on a slow machine. */
 async function holdTime(): Promise<void> {
   const text = `update provider_pools set cooling_until = now() + interval '1 hour' where cooling_until is not null`;

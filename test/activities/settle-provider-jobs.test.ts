@@ -77,6 +77,20 @@ test('a lookup that finds no job decides nothing while the create may still be o
   assert.deepEqual([await settle(), lookups], [{ stopped: 1, late: 0 }, 2]);
 });
 
+test('a job whose provider reports no state is checked again for a day, and then releases its slot', async () => {
+  const taskId = await failedWithJob();
+  const status: PolledProvider['status'] = () => Promise.reject(new Error('HTTP 403'));
+  const world = { ...worldOf(), providers: providersOf([{ ...upstream.provider, status }]) };
+  const settle = () => run(activities(world).settleProviderJobs);
+  assert.deepEqual(await settle(), { stopped: 0, late: 0 });
+  await execute(`alter table tasks disable trigger final_tasks_never_change`);
+  await execute(`update tasks set completed_at = completed_at - interval '25 hours' where id = '${taskId}'`);
+  await execute(`alter table tasks enable trigger final_tasks_never_change`);
+  assert.deepEqual(await settle(), { stopped: 1, late: 0 });
+  const [job] = await listProviderJobs(database.db, taskId);
+  assert.deepEqual([job?.outcome, job?.costBasis], ['abandoned', 'unknown']);
+});
+
 for (const reported of [{ micros: 70_000, currency: 'USD', basis: 'reported' } as const, undefined]) {
   test(`the cost of a lost job that is found after its end is recorded: ${reported?.basis ?? 'estimated'}`, async () => {
     const taskId = await failedWithJob({ hasResponse: false });

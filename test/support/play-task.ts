@@ -8,20 +8,18 @@ import { silentActivity } from './silent-activity.ts';
 /** The processes that take up a task one after the other: an attempt that dies or fails is repeated by the next one. */
 export type Lives = { next(): ActivityDeps };
 
-/** Attempts at one step: a task that needs more is stuck. */
-const maxAttempts = 8;
-
 /**
  * Plays the part of the engine for one task, without its timeouts: the steps of workflows/video-task.ts in their order, each
  * repeated in a new process until it has an answer or a failure that is not retried.
  */
-export async function playTask(lives: Lives, { taskId, betweenAttempts }: PlayedTask): Promise<'success' | 'fail'> {
+export async function playTask(lives: Lives, task: PlayedTask): Promise<'success' | 'fail'> {
   const main = <T>(step: (activities: ReturnType<typeof createMainActivities>) => Promise<T>) =>
-    untilAnswered(lives, taskId, betweenAttempts, (deps) => step(createMainActivities(deps)));
+    untilAnswered(lives, task, (deps) => step(createMainActivities(deps)));
+  const { taskId } = task;
   const charged = await main((activities) => activities.chargeCredits({ taskId }));
   if (charged.isFinal) throw new Error('the task had ended before it began');
   try {
-    const { form, result: stored } = await untilAnswered(lives, taskId, betweenAttempts, (deps) =>
+    const { form, result: stored } = await untilAnswered(lives, task, (deps) =>
       createGenerationActivities(deps).generateVideo({ taskId, isRemote: charged.isRemote }),
     );
     const result = stored ?? (await main((activities) => activities.storeResult({ taskId, form })));
@@ -36,17 +34,18 @@ export async function playTask(lives: Lives, { taskId, betweenAttempts }: Played
 
 export type PlayedTask = {
   readonly taskId: string;
+  /** Attempts at one step: a task that needs more is stuck. */
+  readonly attempts?: number | undefined;
   /** Time that passes before a step is repeated. */
   readonly betweenAttempts: () => Promise<void>;
 };
 
 async function untilAnswered<T>(
   lives: Lives,
-  taskId: string,
-  betweenAttempts: () => Promise<void>,
+  { taskId, betweenAttempts, attempts = 8 }: PlayedTask,
   step: (deps: ActivityDeps) => Promise<T>,
 ): Promise<T> {
-  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const deps = lives.next();
     try {
       return await silentActivity({ workflowId: taskId, attempt }, () => step(deps));
@@ -55,7 +54,7 @@ async function untilAnswered<T>(
       await betweenAttempts();
     }
   }
-  throw new Error(`no answer after ${maxAttempts} attempts`);
+  throw new Error(`no answer after ${attempts} attempts`);
 }
 
 function isRepeated(error: unknown): boolean {
