@@ -195,7 +195,7 @@ const operatorCooldown = { baseMs: 3_600_000, maxMs: 86_400_000 };
 
 /**
  * Stops new jobs of a failing pool for a while. Rejected credentials and quotas affect all models of the provider. The upstream may
- * request a longer pause, but no shorter one, which would repeat the create at once.
+ * request a longer pause, but no shorter one, which would repeat the create immediately.
  */
 export async function coolDown(
   { db, log }: ActivityDeps,

@@ -61,7 +61,7 @@ export const reversalKinds = ['refund', 'dispute'] as const;
 export type Reversal = {
   readonly reference: string;
   readonly kind: (typeof reversalKinds)[number];
-  /** What has left us, in the smallest unit of the payment's currency. */
+  /** The part of the payment that has left us, in the smallest unit of its currency. */
   readonly minorUnits: number;
   /** True if the money has left us: false for a refund that failed, and for a dispute that was won. */
   readonly isTaken: boolean;

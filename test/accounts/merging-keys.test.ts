@@ -34,6 +34,15 @@ test('the repeat of an SDK finds a task as old as its counted attempts can be, b
   assert.equal(new Set([first, ...others]).size, 3);
 });
 
+test('a key that merges repeats finds a task as old as the counted attempts of an SDK can be, too', async () => {
+  const account = await owner();
+  const { key } = await made(post(account.key, '', { name: 'player', mergeRepeats: true }));
+  const first = await idOf(key, 'a pier');
+  const text = `update tasks set created_at = created_at - interval '11 minutes' where account_id = $1`;
+  await service().database.db.run({ name: 'test-age-by-timeout', text }, [account.accountId]);
+  assert.equal(await idOf(key, 'a pier', { 'x-stainless-retry-count': '2' }), first);
+});
+
 test('identical creates by a key that merges repeats are one task, one after another and at the same time', async () => {
   await holdRepeatWindow(service().database.db);
   const account = await owner();
