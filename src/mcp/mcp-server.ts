@@ -95,12 +95,16 @@ async function callTool(tool: Tool, given: Arguments, arrival: Arrival): Promise
   }
 }
 
-/** The text is for the model; a program reads `error`, which is stable. */
+/**
+ * The first text is for the model; a program reads `error` of the second, which is stable. There is no structured content, because
+ * clients of the 1.x SDK refuse one that does not match the tool's output schema, also in an error.
+ */
 function errorResult({ code: error, envelope: { msg, data }, headers }: HttpError): CallToolResult {
   const { errors = [] } = data as { readonly errors?: readonly FieldError[] };
   const seconds = headers['Retry-After'];
   const hint = seconds === undefined ? [] : [`Retry after ${seconds} s.`];
   const text = [`${error}: ${msg}`, ...errors.slice(1).map(describeFieldError), ...hint].join('\n');
-  const structuredContent = { error, msg, data, ...(seconds !== undefined && { retryAfterSeconds: Number(seconds) }) };
-  return { isError: true, structuredContent, content: [{ type: 'text', text }] };
+  const fields = { error, msg, data, ...(seconds !== undefined && { retryAfterSeconds: Number(seconds) }) };
+  const content = [text, JSON.stringify(fields)].map((one) => ({ type: 'text' as const, text: one }));
+  return { isError: true, content };
 }

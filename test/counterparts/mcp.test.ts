@@ -40,9 +40,11 @@ async function connect(key: string, era: Era = '2026-07-28', to = service) {
     call: async (name: string, given: Record<string, unknown> = {}): Promise<Result> => {
       const { content, structuredContent, isError } = await client.callTool({ name, arguments: given });
       const links = content.flatMap((item) => (item.type === 'resource_link' ? [item.uri] : []));
-      const [text] = content.flatMap((item) => (item.type === 'text' ? [item.text] : []));
+      const [text, fields = ''] = content.flatMap((item) => (item.type === 'text' ? [item.text] : []));
+      // Clients of the 1.x SDK would refuse structured content that does not match the tool's output schema.
+      if (isError === true) assert.equal(structuredContent, undefined);
       return {
-        data: structuredContent as Result['data'],
+        data: (isError === true ? JSON.parse(fields) : structuredContent) as Result['data'],
         text: text ?? '',
         isError: isError === true,
         links,
