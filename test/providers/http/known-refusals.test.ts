@@ -40,6 +40,23 @@ test('what a vendor is known to refuse is refused before it is charged, without 
     ['runway', 'seedance2', { prompt, lastFrameUrl: image }, ['input.lastFrameUrl']],
     ['runway', 'seedance2', { prompt, firstFrameUrl: image, lastFrameUrl: image }, []],
     ['kling', 'kling-v2-6', { prompt, duration: 5 }, []],
+    ['kling', 'kling-v2-6', { prompt, duration: 5, lastFrameUrl: image }, ['input.lastFrameUrl']],
+    ['vidu', 'viduq3-pro', { prompt, lastFrameUrl: image }, ['input.lastFrameUrl']],
+    ['pixverse', 'v6', { prompt, lastFrameUrl: image }, ['input.lastFrameUrl']],
+    ...(
+      [
+        ['kling', 'kling-v2-6'],
+        ['luma', 'ray-3.2'],
+        ['minimax', 'MiniMax-Hailuo-02'],
+        ['pixverse', 'v6'],
+        ['vidu', 'viduq3-pro'],
+        ['xai', 'grok-imagine-video'],
+        ['openrouter', 'google/veo-3.1'],
+      ] as const
+    ).map(
+      ([file, name]) =>
+        [file, name, { prompt, duration: 10, imageUrls: one, firstFrameUrl: image }, ['input.firstFrameUrl']] as const,
+    ),
     ['kling', 'kling-v2-6', { prompt, duration: 6, ratio: '4:3' }, ['input.duration', 'input.ratio']],
     ['kling', 'kling-v3', { prompt: 'x'.repeat(2501), duration: 15 }, ['input.prompt']],
     ['kling', 'kling-v3', { prompt, imageUrls: two }, ['input.imageUrls']],
@@ -79,4 +96,19 @@ test('the rules of a file of the kind http are checked as those of the catalogue
       error instanceof ConfigError &&
       /rules\[0\]\.imags: unknown field, did you mean images\?/.test(error.problems.join()),
   );
+});
+
+test('sound is not sold for the models of Kling that have none', () => {
+  const input = {
+    resolution: { values: ['720p'] },
+    duration: { values: [5] },
+    ratio: { values: ['16:9'] },
+    generateAudio: { default: true },
+  };
+  const providers = { p: { kind: 'http', baseUrl: 'https://x.example', file: 'builtin:kling' } };
+  const sold = (name: string) =>
+    read({ providers, models: [{ ...model, input, tiers: [[{ provider: 'p', model: name }]] }] });
+  for (const name of ['kling-v1-6', 'kling-v2-master', 'kling-v2-1-master', 'kling-v2-5-turbo'])
+    assert.throws(() => sold(name), /input\.generateAudio: generateAudio is passed on by no provider/, name);
+  for (const name of ['kling-v2-6', 'kling-v3']) assert.ok(sold(name).models.has('m'), name);
 });
