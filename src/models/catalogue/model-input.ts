@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { fieldsOfModel, type FieldName, inputFieldNames, type ModelInput, requiredBy } from '../../tasks/task-input.ts';
+import {
+  defaultOf,
+  fieldsOfModel,
+  type FieldName,
+  inputFieldNames,
+  type ModelInput,
+  requiredBy,
+} from '../../tasks/task-input.ts';
 import { inputFields } from '../../tasks/input-fields.ts';
 
 // The declaration of a model's input: the fields that it takes, and how they depend on each other.
@@ -31,11 +38,19 @@ export const modelInput = z
   .transform(({ exclusive, ...fields }): ModelInput => ({ fields: fields as ModelInput['fields'], exclusive }))
   .superRefine((input, context) => {
     const selected = fieldsOfModel(input);
-    const mustBeSelected = (name: string, path: (string | number)[]) => {
-      if (selected.some((one) => one === name)) return;
-      context.addIssue({ code: 'custom', path, message: `must name a field of this input: ${selected.join(', ')}` });
+    const mustBeOptional = (name: string, path: (string | number)[]) => {
+      if (selected.some((one) => one === name && mayBeAbsent(input, one))) return;
+      const optional = selected.filter((one) => mayBeAbsent(input, one)).join(', ') || 'none';
+      const message = `must name a field of this input that a request can leave out: ${optional}`;
+      context.addIssue({ code: 'custom', path, message });
     };
-    for (const name of selected) for (const other of requiredBy(input, name)) mustBeSelected(other, [name, 'requires']);
+    for (const name of selected) for (const other of requiredBy(input, name)) mustBeOptional(other, [name, 'requires']);
     for (const [index, names] of input.exclusive.entries())
-      for (const [position, name] of names.entries()) mustBeSelected(name, ['exclusive', index, position]);
+      for (const [position, name] of names.entries()) mustBeOptional(name, ['exclusive', index, position]);
   });
+
+/** Every request has the fields with a default, so they cannot exclude another one. */
+function mayBeAbsent(input: ModelInput, name: FieldName): boolean {
+  if (name === 'imageUrls') return true;
+  return inputFields[name].kind === 'optional' && defaultOf(input, name) === undefined;
+}

@@ -11,7 +11,6 @@ const four = {
   ratio: { values: ['16:9'] },
   generateAudio: {},
 };
-const selected = 'prompt, resolution, duration, ratio, generateAudio, imageUrls';
 const durations = 'duration: must be { min, max } or { values } in whole seconds from 1 to 60';
 const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`option${index}`, { type: 'boolean' }]));
 const steps = (bounds: object) => ({ options: { steps: { type: 'integer', ...bounds } } });
@@ -79,7 +78,7 @@ const invalid: readonly (readonly [input: unknown, ...errors: readonly string[]]
 
   [
     { lastFrameUrl: { requires: 'firstFrameUrl' } },
-    `lastFrameUrl.requires: must name a field of this input: ${selected}, lastFrameUrl`,
+    `lastFrameUrl.requires: must name a field of this input that a request can leave out: imageUrls, lastFrameUrl`,
   ],
   [{ lastFrameUrl: { requires: 3 } }, 'lastFrameUrl.requires: must be the name of a field, or a list of names'],
   [{ lastFrameUrl: { requires: [] } }, 'lastFrameUrl.requires: must have at least 1 item'],
@@ -87,7 +86,11 @@ const invalid: readonly (readonly [input: unknown, ...errors: readonly string[]]
   [{ exclusive: [['seed']] }, 'exclusive[0]: must have at least 2 items'],
   [
     { seed: {}, exclusive: [['seed', 'videoUrls']] },
-    `exclusive[0][1]: must name a field of this input: ${selected}, seed`,
+    `exclusive[0][1]: must name a field of this input that a request can leave out: imageUrls, seed`,
+  ],
+  [
+    { firstFrameUrl: {}, exclusive: [['ratio', 'firstFrameUrl']] },
+    'exclusive[0][0]: must name a field of this input that a request can leave out: imageUrls, firstFrameUrl',
   ],
   [
     { exclusive: [['sed', 'prompt']] },
