@@ -174,6 +174,13 @@ describe('iterators', () => {
 });
 
 describe('the options of a call', () => {
+  test('may be no time limit', async () => {
+    const slow: Step = (response, seen) => void setTimeout(() => created(response, seen), 50);
+    const { url } = await scripted(slow);
+    const { client } = playedClient(url, { timeoutMs: Infinity });
+    assert.equal((await client.createTask(request)).taskId, 't1');
+  });
+
   test('override those of the client: attempts, time limit and hooks', async () => {
     const dead = await scripted(hangUp);
     const { client } = playedClient(dead.url, { maxTries: 4, onRetry: () => assert.fail('overridden') });

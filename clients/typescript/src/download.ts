@@ -54,18 +54,26 @@ async function open(
   const response = await within(() => transport.fetch(url, { signal: stop.signal }));
   if (!response.ok) await within(() => readAnswer(response, clock));
   const { status, headers, body } = response;
-  return new Response(body === null ? null : timed(body, within), { status, headers });
+  return new Response(body === null ? null : timed(body, within, stop), { status, headers });
 }
 
 type Within = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Each read has its own limit, so that no timer outlives a stream, and none runs between reads. */
-function timed(body: ReadableStream<Uint8Array<ArrayBuffer>>, within: Within): ReadableStream<Uint8Array<ArrayBuffer>> {
+function timed(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  within: Within,
+  stop: AbortController,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader();
   return new ReadableStream(
     {
       pull: async (controller) => {
-        const part = await within(() => reader.read());
+        // The caller may have aborted between two reads; the connection must not stay open.
+        const part = await within(() => reader.read()).catch((error: unknown) => {
+          stop.abort(error);
+          throw error;
+        });
         if (part.done) controller.close();
         else controller.enqueue(part.value);
       },

@@ -221,6 +221,8 @@ async def a_wait_polls_outlasts_a_busy_service_and_ends(twin: Any) -> None:
         await twin(service.url, "wait", task_id="t1")
     with Service(hang_up) as service, raises(vg.APIConnectionError):
         await twin(service.url, "wait", task_id="t1", timeout=10_000)
+    with Service(record(state="generating"), record()) as service:
+        assert (await twin(service.url, "wait", task_id="t1", timeout=float("inf")))["state"] == "success"
     began = monotonic()
     with Service(record(state="generating")) as service, raises(vg.TaskUnfinishedError):
         await twin(service.url, "wait", task_id="t1", timeout=0.3)

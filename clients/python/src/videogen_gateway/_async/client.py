@@ -115,7 +115,7 @@ class AsyncVideogen:
         longest, early = HOLD if on_progress is None else HOLD_WITH_PROGRESS, 0
         while (left := deadline - (sent_at := monotonic())) > 0:
             try:
-                record = await self._send(calls.get_task(task_id, min(longest, int(left))), deadline)
+                record = await self._send(calls.get_task(task_id, int(min(longest, left))), deadline)
             except VideogenError as error:
                 pause = pause_of_wait(error, monotonic() >= deadline)
             else:
