@@ -1,7 +1,7 @@
 import { invalidRequest } from '../http/errors.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import { isObject } from '../platform/json.ts';
-import { mediaFields } from '../tasks/task-input.ts';
+import { mediaFields, type ModelInput } from '../tasks/task-input.ts';
 
 /** A field of another API's request: our name, the client's, and its value. */
 export type GivenField = { readonly ours: string; readonly theirs: string; readonly value: unknown };
@@ -80,14 +80,16 @@ export function namesOf(fields: readonly GivenField[]): Readonly<Record<string, 
  * Returns the values by our names. Numbers and booleans that a form has as text
  * are converted.
  */
-export function valuesOf(fields: readonly GivenField[]): Fields {
-  return Object.fromEntries(fields.map((field) => [field.ours, valueOf(field)]));
+export function valuesOf(fields: readonly GivenField[], input: ModelInput | undefined): Fields {
+  return Object.fromEntries(fields.map((field) => [field.ours, valueOf(field, input)]));
 }
 
-function valueOf({ ours, theirs, value }: GivenField): unknown {
+function valueOf({ ours, theirs, value }: GivenField, input: ModelInput | undefined): unknown {
   if (ours === 'duration' || ours === 'seed' || ours === 'generateAudio') return fromText(value);
   if (ours === 'options' && isObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, option]) => [name, fromText(option)]));
+    const isText = (name: string) => input?.fields.options?.[name]?.type === 'string';
+    const options = Object.entries(value);
+    return Object.fromEntries(options.map(([name, option]) => [name, isText(name) ? option : fromText(option)]));
   }
   if (!mediaFields.some(({ name }) => name === ours)) return value;
   const addresses = [value].flat().map((item) => addressIn(item, theirs));

@@ -88,6 +88,17 @@ describe('a create is translated', () => {
     assert.deepEqual(expected, second);
   });
 
+  test('an option that is text stays text, also if it looks like a number', async () => {
+    const json = await inputOf(post({ ...least, options: { style: '5' } }));
+    const fields = [
+      ['model', 'rich'],
+      ['prompt', 'A lighthouse'],
+      ['options[style]', '5'],
+    ] as const;
+    const form = await inputOf(postForm(fields));
+    for (const { options } of [json, form]) assert.deepEqual(options, { style: '5' });
+  });
+
   test('a reference of a form in brackets', async () => {
     const fields = [
       ['model', 'rich'],

@@ -27,7 +27,7 @@ export const rich: Model = {
     videoUrls: { max: 1 },
     audioUrls: { max: 1 },
     seed: {},
-    options: { cameraFixed: { type: 'boolean' }, style: { type: 'string', values: ['natural', 'anime'] } },
+    options: { cameraFixed: { type: 'boolean' }, style: { type: 'string', values: ['natural', 'anime', '5'] } },
     exclusive: [['imageUrls', 'firstFrameUrl']],
   }),
 };

@@ -32,7 +32,7 @@ export function readOpenAIRequest(input: Readonly<Record<string, unknown>>, mode
   const { model = defaultModel(models), size, ...others } = givenOf(input, ignored);
   const named = typeof model === 'string' ? models.get(modelOfAlias(models, model)) : undefined;
   const fields = Object.entries(others).flatMap(([name, value]) => fieldsFrom(name, value, named?.input));
-  const { callBackUrl, ...values } = valuesOf(fields);
+  const { callBackUrl, ...values } = valuesOf(fields, named?.input);
   const frame = readSize(named?.input, size, values);
   const errors = [...frame.errors, ...conflictsOf(fields)];
   const request: VideoRequest = { model, input: { ...values, ...frame.fields }, callBackUrl, errors };
