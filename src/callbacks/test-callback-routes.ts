@@ -5,6 +5,7 @@ import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { oneOf } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
+import { OutboundError } from '../outbound/outbound-error.ts';
 import { eventTypes } from './event.ts';
 import { findEventEndpoint } from './event-endpoint.ts';
 
@@ -27,7 +28,7 @@ export const testCallback = defineEndpoint({
     'Sends one signed callback about a task whose id is all zeros, and waits for the receiver, up to 15 seconds.',
   body: z.strictObject({ url: urlSchema(() => undefined) }),
   data: testOutcome,
-  failures: ['callback_test_running'],
+  failures: ['callback_test_running', 'tests_busy'],
   handler: async ({ caller: { accountId }, dialect, input: { url } }, deps) => {
     const message = deps.refuseCallbackUrl(url);
     if (message !== undefined) throw invalidRequest([{ path: 'url', message }]);
@@ -46,7 +47,7 @@ export const testEvent = defineEndpoint({
     'up to 15 seconds. Its id is all zeros.',
   body: z.strictObject({ type: oneOf(eventTypes).default('task.succeeded') }),
   data: testOutcome,
-  failures: ['event_endpoint_not_found', 'callback_test_running'],
+  failures: ['event_endpoint_not_found', 'callback_test_running', 'tests_busy'],
   handler: async ({ caller: { accountId }, input: { type } }, deps) => {
     const { url } = existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
     return sendTest(deps, { accountId, url, dialect: 'native', event: type });
@@ -60,6 +61,10 @@ async function sendTest(deps: HttpDeps, test: Parameters<HttpDeps['testCallback'
   try {
     const status = (await deps.testCallback(test)) ?? null;
     return { webhookId: webhookId(testTaskId), status, delivered: status !== null && status >= 200 && status < 300 };
+  } catch (error) {
+    // Other accounts test the same host, or this process is closing.
+    if (error instanceof OutboundError) throw new HttpError('tests_busy');
+    throw error;
   } finally {
     testing.delete(accountId);
   }

@@ -181,6 +181,9 @@ export const errorCatalogue = {
   too_many_sign_ups: apiError(429, 'too many people sign up; try again in an hour', {
     headers: { 'Retry-After': '3600' },
   }),
+  too_many_mails: apiError(429, 'too many e-mails were sent to this address or by this account; try again in an hour', {
+    headers: { 'Retry-After': '3600' },
+  }),
   headers_too_large: apiError(431, `the headers are larger than ${maxHeaderBytes / 1024} KiB`),
   internal: apiError(500, 'internal error; give the X-Request-Id to the operator'),
   not_offered: apiError(501, 'this operation is not offered'),
@@ -190,6 +193,7 @@ export const errorCatalogue = {
   database_busy: apiError(503, 'too many requests are waiting for the database; nothing was charged', retrySoon),
   payments_unavailable: apiError(503, 'the payment provider is unavailable; nothing was charged', retrySoon),
   package_unavailable: apiError(503, 'the package is unavailable; nothing was charged', retrySoon),
+  tests_busy: apiError(503, 'too many tests are running; retry shortly', retrySoon),
   uploads_busy: apiError(503, 'too many uploads are running; retry shortly', retrySoon),
   media_unavailable: apiError(503, 'the result store is unavailable; the link stays valid', retrySoon),
   acceptance_unknown: apiError(

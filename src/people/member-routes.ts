@@ -1,7 +1,14 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { roles } from './role.ts';
-import { changeRole, inviteMember, maxInvitations, removeMember, withdrawMemberInvitation } from './members.ts';
+import {
+  changeRole,
+  inviteMember,
+  maxInvitations,
+  removeMember,
+  withdrawMemberInvitation,
+  TooManyMails,
+} from './members.ts';
 import { listInvitations } from './one-time-links.ts';
 import { listMembers } from './person-list.ts';
 import { memberSchema, presentMember } from './person-view.ts';
@@ -49,9 +56,10 @@ const roleField = oneOf(roles);
 const memberInvitationSchema = newLinkSchema
   .extend({
     url: z.string().nullable().meta({ description: 'Null if it was sent by e-mail. It is not shown again.' }),
-    isMailed: z
-      .boolean()
-      .meta({ description: 'The link was sent by e-mail. If false, send it to the person yourself.' }),
+    isMailed: z.boolean().meta({
+      description:
+        'The link was sent by e-mail. If false, no mail server is configured: send it to the person yourself.',
+    }),
   })
   .meta({ id: 'MemberInvitation' });
 
@@ -64,9 +72,11 @@ const invite = defineEndpoint({
   description: 'Replaces the open invitation to the same e-mail, if there is one.',
   body: z.strictObject({ email: emailField, role: roleField }),
   data: memberInvitationSchema,
-  failures: ['account_closed', 'already_member', 'too_many_invitations'],
+  failures: ['account_closed', 'already_member', 'too_many_invitations', 'too_many_mails'],
   handler: async ({ input, ctx, ...person }, { db, mails, console: { publicUrl } }) => {
-    const link = await inviteMember(db, byOf(ctx, person), input, mails);
+    const link = await inviteMember(db, byOf(ctx, person), input, mails).catch((error: unknown) => {
+      throw error instanceof TooManyMails ? new HttpError('too_many_mails') : error;
+    });
     if (link === 'too_many_invitations') throw new HttpError(link, { data: { limit: maxInvitations } });
     if (link === 'already_member') throw new HttpError(link);
     const shown = presentNewLink(publicUrl, link);

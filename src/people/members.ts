@@ -21,7 +21,15 @@ const isMember = one<{ exists: boolean }, [accountId: string, email: string]>({
 select exists (select from memberships join users on users.id = user_id where account_id = $1 and email = $2)`,
 });
 
-/** Throws `AccountClosed`. */
+/** Too many e-mails wait, or went to this address or by this account. */
+export class TooManyMails extends Error {
+  override readonly name = 'TooManyMails';
+}
+
+/**
+ * Throws `AccountClosed`; and `TooManyMails` where e-mails are sent. A link that was not sent would otherwise be returned to an owner, who
+ * could accept it in place of the invited person.
+ */
 export function inviteMember(
   db: Database,
   { session, accountId, origin }: By,
@@ -35,7 +43,9 @@ export function inviteMember(
     if (others.length >= maxInvitations) return 'too_many_invitations';
     const by = { actor: session.email, origin };
     const link = await createInvitation({ run }, by, { email, accountId, role, isOperator: false });
-    return mailLink({ run }, mails, link, { email, accountId });
+    const mailed = await mailLink({ run }, mails, link, { email, accountId });
+    if (mails !== undefined && !mailed.isMailed) throw new TooManyMails();
+    return mailed;
   });
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { askWith, dataOf } from '../support/operator.ts';
 
@@ -33,6 +34,13 @@ for (const [status, delivered] of [
     assert.deepEqual(sent.at(-1), { accountId, url, dialect: 'native' });
   });
 }
+
+test('503 a test of a host that other accounts are testing', async () => {
+  const { key } = await service.newAccount(0);
+  answerOf = () => Promise.reject(new OutboundError('busy', 'receiver.example'));
+  const { status, json } = await post(key, { url });
+  assert.deepEqual([status, json.error], [503, 'tests_busy']);
+});
 
 test('409 a second test of the account, until the first is over', async () => {
   const [mine, other] = [await service.newAccount(0), await service.newAccount(0)];

@@ -73,10 +73,12 @@ export type ErrorCode =
   | 'spend_cap_reached'
   | 'task_not_finished'
   | 'task_not_found'
+  | 'tests_busy'
   | 'too_many_bad_keys'
   | 'too_many_code_attempts'
   | 'too_many_invitations'
   | 'too_many_keys'
+  | 'too_many_mails'
   | 'too_many_passkeys'
   | 'too_many_provider_tests'
   | 'too_many_refused_creates'
@@ -995,7 +997,7 @@ export type MemberInvitation = {
   readonly linkId: string;
   /** Null if it was sent by e-mail. It is not shown again. */
   readonly url: string | null;
-  /** The link was sent by e-mail. If false, send it to the person yourself. */
+  /** The link was sent by e-mail. If false, no mail server is configured: send it to the person yourself. */
   readonly isMailed: boolean;
   readonly expireTime: number;
 };
