@@ -1,3 +1,4 @@
+import type { TimedCursor } from '../platform/database/sql.ts';
 import { findAccount } from './accounts.ts';
 import { listUploadsOf } from './account-closure.ts';
 import { readBooks } from '../credits/credits.ts';
@@ -82,15 +83,15 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
   yield (await listSpendCaps(db, accountId)).map((cap) => ({ kind: 'spendCap', ...presentCap(cap) }));
   const nowMs = Date.now();
   yield* paged(
-    async (last?: { deliveryId: string }) =>
-      withAttempts(db, await listOwnDeliveries(db, { accountId, after: last?.deliveryId, limit, nowMs })),
+    async (last?: Listed) =>
+      withAttempts(db, await listOwnDeliveries(db, { accountId, after: last && placeOf(last), limit, nowMs })),
     (delivery) => ({ kind: 'callback', ...presentCallback(delivery, delivery.attempts, nowMs) }),
   );
   const endpoint = await findEventEndpoint(db, accountId);
   if (endpoint !== undefined) yield [{ kind: 'eventEndpoint', ...presentEventEndpoint(endpoint) }];
   yield* paged(
-    async (last?: { deliveryId: string }) =>
-      withAttempts(db, await listOwnEvents(db, { accountId, after: last?.deliveryId, limit, nowMs })),
+    async (last?: Listed) =>
+      withAttempts(db, await listOwnEvents(db, { accountId, after: last && placeOf(last), limit, nowMs })),
     (event) => ({ kind: 'event', ...presentEvent(event, event.attempts, nowMs) }),
   );
   yield* paged(
@@ -114,6 +115,12 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
 }
 
 /** Reads each page after the last row of the previous one. */
+type Listed = { readonly atUs: number; readonly deliveryId: string };
+
+function placeOf({ atUs, deliveryId: id }: Listed): TimedCursor {
+  return { atUs, id };
+}
+
 async function* paged<Row>(
   read: (last: Row | undefined) => Promise<readonly Row[]>,
   present: (row: Row) => Line | Promise<Line>,

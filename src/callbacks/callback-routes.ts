@@ -2,13 +2,11 @@ import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { webhookId } from './callback.ts';
 import { isFinal, type Task } from '../tasks/task.ts';
-import { uuidPattern } from '../platform/uuid.ts';
 import {
   attemptsInList,
   requestRedelivery,
   type Delivery,
   deliveryStates,
-  type FailedDeliveryCursor,
   findDelivery,
   findDeliveryAttempt,
   listDeliveryAttempts,
@@ -26,11 +24,10 @@ import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { idField, oneOf, opaqueId } from '../http/fields.ts';
 import {
-  cursorParameter,
   cutPage,
-  idPage,
+  timedCursor,
+  timedPage,
   nextCursorSchema,
-  pageFrom,
   strictQuery,
   taskIdParameter,
   textParameter,
@@ -60,7 +57,7 @@ const list = defineEndpoint({
   query: strictQuery({
     taskId: taskIdParameter.optional(),
     state: oneOf(deliveryStates).optional(),
-    ...idPage,
+    ...timedPage,
   }),
   data: z.strictObject({ callbacks: z.array(callbackSchema), nextCursor: nextCursorSchema }),
   failures: ['task_not_found'],
@@ -73,11 +70,15 @@ const list = defineEndpoint({
     if (taskId !== undefined)
       return { callbacks: await callbacksOfTask(db, { taskId, accountId, nowMs }), nextCursor: null };
     const found = await listOwnDeliveries(db, { accountId, state, after, limit: limit + 1, nowMs });
-    const { page, nextCursor } = cutPage(found, limit, (last) => last.deliveryId);
+    const { page, nextCursor } = cutPage(found, limit, cursorOf);
     const listed = await withAttempts(db, page);
     return { callbacks: listed.map((one) => presentCallback(one, one.attempts, nowMs)), nextCursor };
   },
 });
+
+function cursorOf({ atUs, deliveryId: id }: { readonly atUs: number; readonly deliveryId: string }): string {
+  return timedCursor({ atUs, id });
+}
 
 type OneTask = { readonly taskId: string; readonly accountId: string; readonly nowMs: number };
 
@@ -149,8 +150,6 @@ const redeliverAll = defineEndpoint({
   },
 });
 
-const cursorShape = new RegExp(`^(\\d{1,16})_(${uuidPattern})$`);
-
 const adminListFailed = defineEndpoint({
   operationId: 'adminListFailedCallbacks',
   route: 'GET /api/admin/v1/callbacks/failed',
@@ -158,20 +157,15 @@ const adminListFailed = defineEndpoint({
   description:
     'Lists callbacks and events that failed (`failed`) or were rejected by their receiver with 410 (`rejected`), newest first. A redelivery removes ' +
     `one from the list without affecting paging. Each has its latest ${attemptsInList} attempts.`,
-  query: strictQuery(pageFrom(cursorParameter.regex(cursorShape).transform(cursorOf))),
+  query: strictQuery(timedPage),
   data: z.strictObject({ callbacks: z.array(operatorCallbackSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { cursor: after, limit } }, { db }) => {
     const failed = await listFailedDeliveries(db, { after, limit: limit + 1 });
-    const { page, nextCursor } = cutPage(failed, limit, (last) => `${last.finishedAtUs}_${last.deliveryId}`);
+    const { page, nextCursor } = cutPage(failed, limit, cursorOf);
     const listed = await withAttempts(db, page);
     return { callbacks: listed.map((one) => presentOperatorCallback(one, one.attempts)), nextCursor };
   },
 });
-
-function cursorOf(text: string): FailedDeliveryCursor {
-  const [, finishedAtUs = '', deliveryId = ''] = cursorShape.exec(text) ?? [];
-  return { finishedAtUs: Number(finishedAtUs), deliveryId };
-}
 
 const redeliver = defineEndpoint({
   operationId: 'redeliverCallback',

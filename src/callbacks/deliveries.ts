@@ -5,7 +5,7 @@ import type { Actor } from '../operators/operator.ts';
 import { type Database, violatedUniqueConstraint } from '../platform/database/database.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
-import { microseconds, pageStart } from '../platform/database/sql.ts';
+import { microseconds, pageStart, type TimedCursor } from '../platform/database/sql.ts';
 import { findTask } from '../tasks/tasks.ts';
 
 /** `rejected`: the receiver responded with 410 Gone. */
@@ -129,20 +129,17 @@ order by due_at, id limit $4`,
   values: ({ minAgeMs, after, limit }) => [minAgeMs, after?.dueAtUs, after?.deliveryId, limit],
 });
 
-/** Includes the time, because a redelivery removes the callback from the list. */
-export type FailedDeliveryCursor = { readonly finishedAtUs: number; readonly deliveryId: string };
-
 /** Lists failed and rejected callbacks and events of all accounts, the latest end first. */
 export const listFailedDeliveries = many<
-  Delivery & FailedDeliveryCursor,
-  [page: { after?: FailedDeliveryCursor | undefined; limit: number }]
+  Delivery & { readonly atUs: number },
+  [page: { after?: TimedCursor | undefined; limit: number }]
 >({
   name: 'list-failed-deliveries',
   text: `
-select ${deliveryColumns}, ${microseconds('finished_at')} as "finishedAtUs" from callback_deliveries
+select ${deliveryColumns}, ${microseconds('finished_at')} as "atUs" from callback_deliveries
 where state in ('failed', 'rejected') and (finished_at, id) < ${pageStart('$1', '$2', 'infinity')}
 order by finished_at desc, id desc limit $3`,
-  values: ({ after, limit }) => [after?.finishedAtUs, after?.deliveryId, limit],
+  values: ({ after, limit }) => [after?.atUs, after?.id, limit],
 });
 
 /**

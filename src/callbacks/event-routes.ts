@@ -4,7 +4,7 @@ import { urlSchema } from '../tasks/request-text.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { oneOf, opaqueId, orNull, required } from '../http/fields.ts';
-import { cutPage, idPage, nextCursorSchema, strictQuery } from '../http/query.ts';
+import { cutPage, timedCursor, timedPage, nextCursorSchema, strictQuery } from '../http/query.ts';
 import { webhookId } from './callback.ts';
 import { attemptsInList, deliveryStates, withAttempts } from './deliveries.ts';
 import { eventTypes } from './event.ts';
@@ -75,12 +75,12 @@ const list = defineEndpoint({
   scope: 'tasks:read',
   summary: 'List events and their attempts',
   description: `Newest first, each with its latest ${attemptsInList} attempts.`,
-  query: strictQuery({ type: oneOf(eventTypes).optional(), state: oneOf(deliveryStates).optional(), ...idPage }),
+  query: strictQuery({ type: oneOf(eventTypes).optional(), state: oneOf(deliveryStates).optional(), ...timedPage }),
   data: z.strictObject({ events: z.array(eventSchema), nextCursor: nextCursorSchema }),
   handler: async ({ caller: { accountId }, query: { type, state, cursor: after, limit } }, { db }) => {
     const nowMs = Date.now();
     const found = await listOwnEvents(db, { accountId, type, state, after, limit: limit + 1, nowMs });
-    const { page, nextCursor } = cutPage(found, limit, (last) => last.deliveryId);
+    const { page, nextCursor } = cutPage(found, limit, ({ atUs, deliveryId: id }) => timedCursor({ atUs, id }));
     const listed = await withAttempts(db, page);
     return { events: listed.map((event) => presentEvent(event, event.attempts, nowMs)), nextCursor };
   },

@@ -2,6 +2,7 @@ import { callbackTimeoutMs } from './callback.ts';
 import { type Delivery, type DeliveryState, deliveryColumns, pendingAgain } from './deliveries.ts';
 import type { EventType } from './event.ts';
 import { many } from '../platform/database/statement.ts';
+import { microseconds, pageStart, type TimedCursor } from '../platform/database/sql.ts';
 
 // Callbacks and events as their account receives them. A client must not learn
 // how long an unreachable address took to fail, so a failed delivery is shown
@@ -10,12 +11,14 @@ import { many } from '../platform/database/statement.ts';
 export type OwnDeliveryFilter = {
   readonly accountId: string;
   readonly state?: DeliveryState | undefined;
-  /** The UUID of the last delivery of the page before. One of another account leads to an empty page. */
-  readonly after?: string | undefined;
+  /** The last delivery of the page before; the deletion of its task's content may have deleted it since. */
+  readonly after?: TimedCursor | undefined;
   readonly limit: number;
   /** Unix milliseconds. */
   readonly nowMs: number;
 };
+
+type ListedDelivery = Delivery & { readonly atUs: number };
 
 const isCallback = 'event is null';
 const isEvent = 'event is not null';
@@ -36,31 +39,30 @@ const listing = (name: string, which: string) => ({
   name,
   plannedAnew: true,
   text: `
-select ${deliveryColumns} from callback_deliveries
+select ${deliveryColumns}, ${microseconds('created_at')} as "atUs" from callback_deliveries
 where account_id = $1 and ${which} and ($2::text is null or case $2
     when 'pending' then state <> 'delivered' and (state = 'pending' or ${isHidden('$5::float8')})
     when 'failed' then state = 'failed' and not ${isHidden('$5::float8')}
     else state = $2 end)
   and ($2 is null or $2 = 'delivered' or state <> 'delivered')
-  and ($3::uuid is null or (created_at, id) <
-    (select created_at, id from callback_deliveries where id = $3 and account_id = $1))
+  and (created_at, id) < ${pageStart('$3', '$6', 'infinity')}
 order by created_at desc, id desc limit $4`,
 });
 
 const listingValues = ({ accountId, state, after, limit, nowMs }: OwnDeliveryFilter) =>
-  [accountId, state, after, limit, nowMs] as const;
+  [accountId, state, after?.atUs, limit, nowMs, after?.id] as const;
 
-export const listOwnDeliveries = many<Delivery, [filter: OwnDeliveryFilter]>({
+export const listOwnDeliveries = many<ListedDelivery, [filter: OwnDeliveryFilter]>({
   ...listing('list-own-deliveries', isCallback),
   values: listingValues,
 });
 
-export type ListedEvent = Delivery & { readonly event: EventType };
+export type ListedEvent = ListedDelivery & { readonly event: EventType };
 
 /** Lists the account's events, all or those of a type. */
 export const listOwnEvents = many<ListedEvent, [filter: OwnDeliveryFilter & { readonly type?: EventType | undefined }]>(
   {
-    ...listing('list-own-events', `${isEvent} and ($6::text is null or event = $6)`),
+    ...listing('list-own-events', `${isEvent} and ($7::text is null or event = $7)`),
     values: ({ type, ...filter }) => [...listingValues(filter), type],
   },
 );

@@ -87,7 +87,11 @@ type ListOptions = { readonly type?: EventType; readonly state?: DeliveryState; 
 async function list({ db }: Context, accountId: string, filter: ListOptions): Promise<Answer> {
   await requireAccount(db, accountId);
   const found = await withAttempts(db, await listOwnEvents(db, { accountId, nowMs: Date.now(), ...filter }));
-  const events = found.map(({ deliveryId: eventId, event: type, ...rest }) => ({ eventId, type, ...rest }));
+  const events = found.map(({ deliveryId: eventId, event: type, atUs: _atUs, ...rest }) => ({
+    eventId,
+    type,
+    ...rest,
+  }));
   return { json: { events }, lines: found.length === 0 ? ['No events.'] : table(eventHeader, found.map(eventRow)) };
 }
 

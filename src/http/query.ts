@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { TimedCursor } from '../platform/database/sql.ts';
+import { uuidPattern } from '../platform/uuid.ts';
 import { maxSearchLength, minIdPartLength } from '../tasks/task-search.ts';
 import { type FieldMessage, maxUnixMs } from './fields.ts';
 
@@ -72,6 +74,19 @@ export function pageFrom<Cursor extends z.ZodType>(cursor: Cursor) {
 }
 
 export const idPage = pageFrom(z.uuid({ error: cursorError }));
+
+const timedShape = new RegExp(`^(\\d{1,16})_(${uuidPattern})$`);
+
+export const timedPage = pageFrom(
+  cursorParameter.regex(timedShape, { error: cursorError }).transform((text): TimedCursor => {
+    const [, atUs = '', id = ''] = timedShape.exec(text) ?? [];
+    return { atUs: Number(atUs), id };
+  }),
+);
+
+export function timedCursor({ atUs, id }: TimedCursor): string {
+  return `${atUs}_${id}`;
+}
 
 export const createdBetween = {
   from: wholeParameter(0, maxUnixMs).meta({ description: 'Created at this Unix millisecond or later.' }).optional(),

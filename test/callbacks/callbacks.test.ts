@@ -191,7 +191,21 @@ test("200 an account cannot list another account's callbacks, nor learn anything
   const { failed } = await withCallbacks();
   const { key } = await service.newAccount(0);
   assert.deepEqual((await listed('', key)).ids, []);
-  assert.deepEqual((await listed(`cursor=${failed}`, account.key)).ids, []);
+  assert.deepEqual((await listed(`cursor=${8e15}_${failed}`, key)).ids, []);
+});
+
+test('200 the next page, also if the last callback of the page before was deleted meanwhile', async () => {
+  const { key, pending, delivered, failed, hidden } = await withCallbacks();
+  const first = await listed('limit=2', key);
+  assert.deepEqual(first.ids, [hidden, failed]);
+  for (const [table, column] of [
+    ['callback_attempts', 'delivery_id'],
+    ['callback_deliveries', 'id'],
+  ] as const) {
+    const text = `delete from ${table} where ${column} = $1`;
+    await service.database.db.run({ name: `test-delete-${table}`, text }, [failed]);
+  }
+  assert.deepEqual((await listed(`limit=2&cursor=${first.nextCursor}`, key)).ids, [delivered, pending]);
 });
 
 test('200 all callbacks that failed since a time are sent again, and no others', async () => {
