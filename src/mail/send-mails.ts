@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import { type MailService, writeMail } from './mail.ts';
 import { type DueMail, endMail, maxAttempts, takeDueMails } from './mail-queue.ts';
 import { type Mailer, MailRefused } from './mailer.ts';
@@ -17,8 +16,8 @@ export type MailSender = {
 };
 
 const pauseMs = 2_000;
+/** All mails that are taken at a time are attempted immediately: those that waited here would become due for another process. */
 const maxConcurrent = 4;
-const pageSize = 20;
 
 /** Sends mails of the queue until it is closed. A mail whose attempt is cut off by the end of the process is sent again later. */
 export function watchMails(sender: MailSender): { close(): Promise<void> } {
@@ -34,12 +33,11 @@ export function watchMails(sender: MailSender): { close(): Promise<void> } {
 
 /** Attempts the mails that are due; never rejects. */
 export async function sendDueMails(sender: MailSender, signal = new AbortController().signal): Promise<void> {
-  const limited = pLimit(maxConcurrent);
   try {
     for (let isMore = true; isMore && !signal.aborted;) {
-      const due = await takeDueMails(sender.db, pageSize);
-      await Promise.all(due.map((mail) => limited(sendMail, sender, mail)));
-      isMore = due.length === pageSize;
+      const due = await takeDueMails(sender.db, maxConcurrent);
+      await Promise.all(due.map((mail) => sendMail(sender, mail)));
+      isMore = due.length === maxConcurrent;
     }
   } catch (error) {
     sender.log.warn({ error: describeError(error) }, 'mail queue unavailable');

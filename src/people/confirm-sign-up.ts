@@ -85,9 +85,9 @@ async function redeem(db: Runner, accountId: string, codeHash: Buffer): Promise<
   if (kind !== 'redeemed') throw new CodeTaken();
 }
 
-/** The oldest open sign-up of an e-mail. */
+/** The newest open sign-up of an e-mail: the code of an earlier one may be used up. */
 export const findSignUpOf = maybeOne<Link, [email: string]>({
   name: 'find-sign-up-of-email',
   text: `
-select ${linkColumns} from one_time_links where email = $1 and purpose = 'confirm' and ${isOpen} order by created_at limit 1`,
+select ${linkColumns} from one_time_links where email = $1 and purpose = 'confirm' and ${isOpen} order by created_at desc limit 1`,
 });

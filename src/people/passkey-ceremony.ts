@@ -19,6 +19,12 @@ export function requireRelyingParty(publicUrl: string) {
   return party;
 }
 
+/** The library passes these hints of the browser on as they are. */
+const transportsSchema = z
+  .array(z.enum(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']))
+  .max(10)
+  .catch([]);
+
 type Party = ReturnType<typeof requireRelyingParty>;
 
 /** The browser's response, which the library validates. */
@@ -88,8 +94,8 @@ export async function registeredCredential(
     }),
   );
   if (!verified.verified) throw new HttpError('sign_in_failed');
-  const { id: credentialId, publicKey, counter, transports = [] } = verified.registrationInfo.credential;
-  return { credentialId, publicKey: Buffer.from(publicKey), counter, transports };
+  const { id: credentialId, publicKey, counter, transports } = verified.registrationInfo.credential;
+  return { credentialId, publicKey: Buffer.from(publicKey), counter, transports: transportsSchema.parse(transports) };
 }
 
 /** The authenticator's counter of uses; throws if the response is invalid. */

@@ -85,5 +85,15 @@ test('sign-ups do not count at the identity provider while sign-up is off, or af
   await redeemCode(service.database.db, accountId, codes[0] ?? '');
   assert.equal(await signInAs('olaf@example.com'), notInvited);
   assert.deepEqual(await booksOf('olaf@example.com'), []);
+  // Another request, with a code that is not used up.
+  const { codes: more } = await createCodesAs(service.database.db, shell, { name: 'test', credits: 20, codes: 1 });
+  assert.equal((await request('olaf@example.com', more[0])).status, 200);
+  assert.equal(await signInAs('olaf@example.com'), '/console');
   Object.assign(policy, open);
+});
+
+test('an e-mail address as long as one may be signs up, and is named in the audit log', async () => {
+  const email = `${'o'.repeat(60)}@${Array<string>(3).fill('d'.repeat(60)).join('.')}.example`;
+  assert.equal((await request(email)).status, 200);
+  assert.equal(await signInAs(email), '/console');
 });

@@ -129,7 +129,7 @@ create table operator_actions (
   -- Without a foreign key: the id stays after the person is erased.
   user_id uuid,
   -- The name at that time.
-  actor text not null check (length(actor) between 1 and 200),
+  actor text not null check (length(actor) between 1 and 254),
   request_id text,
   action text not null check (action in ${literals(operatorActions)}),
   account_id uuid references accounts,
