@@ -106,8 +106,16 @@ const tags = defineEndpoint({
 
 const tagsError = `must be at most ${maxTagsOfVideo} tags`;
 
+const tagError = `must be 1 to ${maxTagLength} characters, also in lower case`;
+
+/** Some letters become two in lower case. */
+function isTag(text: string): boolean {
+  const { length } = [...normalizedTag(text)];
+  return length > 0 && length <= maxTagLength;
+}
+
 const tagsField = z
-  .array(plainText(maxTagLength), { error: tagsError })
+  .array(plainText(maxTagLength).refine(isTag, { error: tagError }), { error: tagsError })
   .max(maxTagsOfVideo, { error: tagsError })
   .nullish()
   .meta({ description: `1 to ${maxTagLength} characters each. Upper and lower case are the same.` });

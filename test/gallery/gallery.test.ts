@@ -71,6 +71,14 @@ test('labels can be removed, and a repeated request changes nothing', async () =
   assert.deepEqual([video?.favorite, video?.tags], [false, ['a']]);
 });
 
+test('422 a tag that is too long in lower case', async () => {
+  const { store, request } = await newClient();
+  const { taskId } = await store('a boat');
+  // This letter becomes two.
+  const answer = await request('label', { taskIds: [taskId], addTags: ['\u0130'.repeat(21)] });
+  assertRefused(answer, 422, 'invalid_request');
+});
+
 test('409 a video beyond 20 tags, and an account beyond 200, and then no video of the request is labeled', async () => {
   const { store, request, data, list } = await newClient();
   const ids: string[] = [];
