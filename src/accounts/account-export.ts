@@ -84,14 +84,14 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
   const nowMs = Date.now();
   yield* paged(
     async (last?: Listed) =>
-      withAttempts(db, await listOwnDeliveries(db, { accountId, after: last && placeOf(last), limit, nowMs })),
+      withAttempts(db, await listOwnDeliveries(db, { accountId, after: last && positionOf(last), limit, nowMs })),
     (delivery) => ({ kind: 'callback', ...presentCallback(delivery, delivery.attempts, nowMs) }),
   );
   const endpoint = await findEventEndpoint(db, accountId);
   if (endpoint !== undefined) yield [{ kind: 'eventEndpoint', ...presentEventEndpoint(endpoint) }];
   yield* paged(
     async (last?: Listed) =>
-      withAttempts(db, await listOwnEvents(db, { accountId, after: last && placeOf(last), limit, nowMs })),
+      withAttempts(db, await listOwnEvents(db, { accountId, after: last && positionOf(last), limit, nowMs })),
     (event) => ({ kind: 'event', ...presentEvent(event, event.attempts, nowMs) }),
   );
   yield* paged(
@@ -117,7 +117,7 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
 /** Reads each page after the last row of the previous one. */
 type Listed = { readonly atUs: number; readonly deliveryId: string };
 
-function placeOf({ atUs, deliveryId: id }: Listed): TimedCursor {
+function positionOf({ atUs, deliveryId: id }: Listed): TimedCursor {
   return { atUs, id };
 }
 

@@ -12,7 +12,7 @@ export function microseconds(column: string): string {
   return `(extract(epoch from ${column}) * 1000000)::bigint`;
 }
 
-/** The place in a list by time, for rows that may be deleted or leave the list before the next page is read. */
+/** The position in a list by time, for rows that may be deleted or leave the list before the next page is read. */
 export type TimedCursor = {
   /** Microseconds since 1970. */
   readonly atUs: number;
