@@ -130,14 +130,18 @@ test('200 the last use is recorded after the response, and at most once a minute
   const sinceMs = Date.now();
   await readStatus(used.key);
   assertSince(sinceMs, await waitFor('the last use', lastUse));
-  for (const shift of ['59 seconds', '61 seconds']) {
+  for (const shift of ['30 seconds', '61 seconds']) {
     const text = `update api_keys set last_used_at = now() - $2::interval where id = $1`;
     await service().database.db.run({ name: 'test-age-use', text }, [used.keyId, shift]);
     const aged = await lastUse();
     await readStatus(used.key);
     const isNoted = shift === '61 seconds';
     if (isNoted) await waitFor('a newer use', async () => ((await lastUse()) === aged ? undefined : true));
-    else assert.equal(await lastUse(), aged);
+    else {
+      // Uses are written some time after the response.
+      await service().deps.keyTouches.drain();
+      assert.equal(await lastUse(), aged);
+    }
   }
 });
 

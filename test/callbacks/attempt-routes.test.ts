@@ -95,7 +95,7 @@ test('the response of a receiver in a private network is shown to operators only
 
 test('an unreachable receiver shows the request alone, and nothing before the longest possible attempt would have ended', async () => {
   const failed = { status: undefined, error: 'blocked', responseHead: undefined, exchange: exchangeOf(sent) };
-  const taskId = await endedTask(failed, { ...failed, startedAt: Date.now() });
+  const taskId = await endedTask(failed, { ...failed, startedAt: Date.now() + 600_000 });
   const old = await read(`deliveryId=${taskId}&attempt=1`);
   const { request, response, error, durationMs, isResponseHidden } = old.json.data;
   assert.deepEqual(

@@ -71,7 +71,8 @@ test('the sign-in page and the documentation have the name, the logo, the color 
   const links = page.getByRole('navigation', { name: 'About this service' });
   assert.equal(await links.getByRole('link', { name: 'Contact support' }).getAttribute('href'), support);
   assert.equal(await links.getByRole('link').count(), 3);
-  assert.ok(await page.evaluate<boolean>(`document.querySelector('img.brand-mark').naturalWidth === 64`));
+  const width = () => page.evaluate<number>(`document.querySelector('img.brand-mark').naturalWidth`);
+  await becomes('the logo', width, 64);
   const color = await page.evaluate<string>(
     `getComputedStyle(document.querySelector('button.primary')).backgroundColor`,
   );

@@ -34,9 +34,12 @@ test('a double click makes one task', { skip }, async () => {
   const { accountId } = await createTestAccount(service.database, 1_000);
   const { page, open } = await visitor.signedIn({ [accountId]: 'owner' });
   await open(`/a/${accountId}/playground`);
+  let sent = 0;
+  page.on('request', (request) => void (request.url().endsWith(createPath) && (sent += 1)));
   await page.getByLabel('Prompt').fill('a lighthouse [[instant]]');
   await page.getByRole('button', { name: /^Generate/ }).dblclick();
   await page.getByRole('link', { name: 'View task' }).waitFor();
+  assert.equal(sent, 1);
   assert.equal(await balanceOf(accountId), 1_000 - 165);
 });
 

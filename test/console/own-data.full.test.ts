@@ -132,6 +132,8 @@ test(
     await assertNoSidewaysScroll(page, 'the dialog of the closing');
     const go = dialog.getByRole('button', { name: 'Close account' });
     assert.equal(await go.getAttribute('aria-disabled'), 'true');
+    let sent = 0;
+    page.on('request', (request) => void (request.url().endsWith('/account/close') && (sent += 1)));
     await dialog.getByRole('textbox').fill(name.slice(1));
     await page.keyboard.press('Enter');
     assert.equal((await findAccount(service.database.db, accountId))?.closedAt, undefined);
@@ -140,6 +142,7 @@ test(
     await dialog.waitFor({ state: 'detached' });
     await becomes('the mentions of the account', () => page.getByText(name, { exact: true }).count(), 0);
     assert.ok((await findAccount(service.database.db, accountId))?.closedAt);
+    assert.equal(sent, 1, 'and not with another name');
     assert.deepEqual(errors, []);
   },
 );

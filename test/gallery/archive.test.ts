@@ -82,7 +82,13 @@ test(
 test('200 ids in upper case are the same ids', async () => {
   const { accountId, link } = await newClient();
   const { taskId } = await storeVideo(service, accountId, 'upper');
-  assert.equal(await link([taskId.toUpperCase(), taskId]), await link([taskId]));
+  // Links that are made in different seconds have different ends and signatures.
+  const named = async (taskIds: readonly string[]) => {
+    const url = new URL(await link(taskIds), service.url);
+    for (const name of ['expires', 'signature']) url.searchParams.delete(name);
+    return url.href;
+  };
+  assert.equal(await named([taskId.toUpperCase(), taskId]), await named([taskId]));
   assert.equal((await open(await link([taskId.toUpperCase()]))).status, 200);
 });
 

@@ -91,7 +91,7 @@ test('requests of other APIs and of MCP are logged, without ids in paths and wit
   const mcp = await service.send('POST', '/mcp', { headers, body });
   const tool = await loggedRequest(mcp.headers['x-request-id']);
   assert.deepEqual([tool.endpoint, tool.tool, tool.status, tool.error], ['/mcp', 'get_video', 200, 'task_not_found']);
-  await service.recordInfo(key, missing);
+  await loggedRequest((await service.recordInfo(key, missing)).headers['x-request-id']);
   assert.doesNotMatch(JSON.stringify(await logged()), new RegExp(missing));
 });
 

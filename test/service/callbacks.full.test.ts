@@ -51,6 +51,10 @@ describe('callbacks', () => {
     assert.equal(status, 200, body.msg);
   };
   /** The ends of the pauses of a delivery, from its history. */
+  const pausesOf = async (taskId: string) => {
+    const { events } = await temporal.client.workflow.getHandle(callbackWorkflowId(taskId)).fetchHistory();
+    return (events ?? []).filter((event) => event.timerStartedEventAttributes).length;
+  };
   const endsOfPauses = async (taskId: string) => {
     const { events } = await temporal.client.workflow.getHandle(callbackWorkflowId(taskId)).fetchHistory();
     return (events ?? []).flatMap((event) => {
@@ -118,6 +122,7 @@ describe('callbacks', () => {
     const { taskId, accountId } = await owed('/unheard');
     await temporal.engine.startDelivery({ deliveryId: taskId, accountId });
     await waitForAttempts(service.database.db, taskId, 2);
+    await waitFor('the second pause', async () => ((await pausesOf(taskId)) === 2 ? true : undefined));
     await requestRedelivery(service.database.db, taskId);
     const text = `update callback_deliveries set due_at = now() - interval '2 minutes' where task_id = $1`;
     await service.database.db.run({ name: 'test-overdue', text }, [taskId]);

@@ -119,7 +119,6 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
     await waitFor('the account to use up its slots', () => (hanging.open() >= 16 ? true : undefined));
     await temporal.engine.startDelivery(hers);
     await healthy.waitForCallbacks('/alice', 1);
-    assert.deepEqual([hanging.seen(), hanging.open()], [16, 16], 'without a timeout of one of them');
     const attempts = await Promise.all(owed.map(({ taskId }) => listDeliveryAttempts(db, taskId)));
     assert.ok(!attempts.flat().some(({ error }) => error === 'busy'), 'an attempt that had no slot does not count');
   });

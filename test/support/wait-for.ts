@@ -4,7 +4,7 @@ const pauseMs = 25;
 /** A busy machine takes long, and a wait that ends well does not take longer for having had more time. */
 const generousMs = 180_000;
 
-/** Waits until `look` returns something, and returns it. Throws when that takes longer than `limitMs`. */
+/** Waits until `look` returns something other than `false`, and returns it. Throws when that takes longer than `limitMs`. */
 export async function waitFor<T>(
   what: string,
   look: () => Promise<T | undefined> | T | undefined,
@@ -12,7 +12,7 @@ export async function waitFor<T>(
 ): Promise<T> {
   for (const giveUpAt = Date.now() + limitMs; ; await delay(pauseMs)) {
     const seen = await look();
-    if (seen !== undefined) return seen;
+    if (seen !== undefined && seen !== false) return seen;
     if (Date.now() > giveUpAt) throw new Error(`waited ${limitMs} ms in vain for ${what}`);
   }
 }
