@@ -1,3 +1,4 @@
+import { samePressMs } from '../main/run-until-signal.ts';
 import { CommandError } from './output.ts';
 
 /** The exit code of a program that Ctrl-C has ended. */
@@ -7,9 +8,6 @@ const interruptedExitCode = 130;
 export function interrupted(message: string): CommandError {
   return new CommandError(message, interruptedExitCode);
 }
-
-/** One press of Ctrl-C may arrive twice: from the terminal, and forwarded by the program in between. */
-const samePressMs = 500;
 
 export type Interruptions = ReturnType<typeof listenForInterruptions>;
 

@@ -76,10 +76,14 @@ export async function newSecret(path: string): Promise<string> {
   return secret;
 }
 
+/** A service may run for months, and logs each request. */
+const boundLogMs = 60_000;
+
 /** The service logs to a file, because the terminal shows only messages for the operator. */
 export async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: Log; path: string }> {
   const path = join(dataFolder, 'videogen.log');
   await boundServerLog(path);
+  setInterval(() => void boundServerLog(path).catch(() => {}), boundLogMs).unref();
   return { log: createLog({ level: logLevel, path }), path };
 }
 

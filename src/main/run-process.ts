@@ -3,7 +3,7 @@ import { createLog, type Log } from '../platform/log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { startMetricsServer } from './start-metrics.ts';
-import { fatalErrors, runUntilSignal, printAndExit } from './run-until-signal.ts';
+import { fatalErrors, printAndExit, runUntilSignal, signalled } from './run-until-signal.ts';
 import { startTracing } from './tracing.ts';
 import { externalSettings, type RunningPart, type Settings } from '../config/settings.ts';
 
@@ -17,6 +17,8 @@ type StartPart = (
 /** Runs a process with one part and its metrics until it is stopped. `given` overrides the environment. */
 export async function runProcess(start: StartPart, given: Partial<Pick<Settings, 'workerQueues'>> = {}): Promise<void> {
   process.umask(0o077);
+  // As the first process of a container, one without a listener would ignore the signal, start, and be killed in its work later.
+  const signal = signalled();
   try {
     const settings = { ...externalSettings(readConfig(undefined, { isExternal: true })), ...given };
     const log = createLog({ level: settings.logLevel });
@@ -24,9 +26,13 @@ export async function runProcess(start: StartPart, given: Partial<Pick<Settings,
     exportProcessMetrics(metrics);
     const traced = await startTracing(settings, log);
     const watched = await startMetricsServer(settings, log, metrics);
-    const part = await start(settings, log, metrics, fatal.reject);
+    const part = await Promise.race([start(settings, log, metrics, fatal.reject), signal]);
+    if (typeof part === 'string') {
+      log.info({ signal: part }, 'stopped during startup');
+      process.exit(0);
+    }
     const both = { ...part, close: () => part.close().then(watched.close).then(traced.close) };
-    await runUntilSignal(both, fatal.promise, log, { delayMs: settings.shutdownDelayMs });
+    await runUntilSignal(both, fatal.promise, log, { signal, delayMs: settings.shutdownDelayMs });
   } catch (error) {
     printAndExit(error);
   }

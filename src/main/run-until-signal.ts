@@ -42,13 +42,21 @@ export async function runUntilSignal(
 const signals = ['SIGTERM', 'SIGINT'] as const;
 type StopSignal = (typeof signals)[number];
 
+/** One press of Ctrl-C may arrive twice: from the terminal, and forwarded by the program in between, such as npm. */
+export const samePressMs = 500;
+
 /** Resolves at the first SIGTERM or SIGINT from now on; the next one ends the process immediately. */
-export async function signalled(): Promise<StopSignal> {
-  const first = await new Promise<StopSignal>((resolve) => {
-    for (const name of signals) process.once(name, () => resolve(name));
+export function signalled(): Promise<StopSignal> {
+  let firstAt: number | undefined;
+  return new Promise((resolve) => {
+    for (const name of signals) {
+      process.on(name, () => {
+        if (firstAt !== undefined && Date.now() - firstAt >= samePressMs) process.exit(1);
+        firstAt ??= Date.now();
+        resolve(name);
+      });
+    }
   });
-  for (const name of signals) process.once(name, () => process.exit(1));
-  return first;
 }
 
 /** A promise that a service rejects when it cannot continue. */

@@ -81,8 +81,8 @@ export async function startWorker(
     phase = 'stopping';
     stopping.abort();
     await running.catch(() => {});
-    await watching;
-    await pollers.close();
+    // A check of the schedules may wait for a Temporal that hangs; meanwhile no further task begins.
+    await Promise.all([watching, pollers.close()]);
     await Promise.allSettled([readiness.close(), temporal.close(), dependencies.close()]);
   };
   return { running, close };

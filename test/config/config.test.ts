@@ -180,6 +180,23 @@ describe('readConfig', () => {
     );
   });
 
+  test('the address of Temporal is a host and a port', () => {
+    for (const address of ['temporal', 'temporal.example:443', '10.0.0.7:7233', '[::1]:7233'])
+      assert.equal(readConfig({ TEMPORAL_ADDRESS: address }).temporal?.connection.address, address);
+    for (const address of [
+      'http://temporal:7233',
+      'temporal:7233/',
+      'temporal:72333',
+      'temporal:x',
+      'user@temporal:7233',
+    ])
+      assert.throws(
+        () => readConfig({ TEMPORAL_ADDRESS: address }),
+        /TEMPORAL_ADDRESS: must be a host and a port/,
+        address,
+      );
+  });
+
   test('a catalogue file replaces the models, and one that names a model, or an instant of its prices, twice is refused', () => {
     const folder = mkdtempSync(join(tmpdir(), 'videogen-config-'));
     const file = join(folder, 'models.json');
