@@ -14,7 +14,7 @@ import { id, idempotencyKey, maxNameLength, rateOrDefault, textUpTo, wholeNumber
 import { type Answer, CommandError, isoTime, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 
-const maxListedAccounts = 1000;
+const pageSize = 1000;
 
 export function addAccountCommands(program: Command, run: RunOnDatabase): void {
   const account = addCommand(program, 'account').description(
@@ -66,7 +66,17 @@ async function close({ db }: Context, accountId: string, { reason }: { reason: s
 }
 
 async function list({ db }: Context, { prefix }: { prefix: string }): Promise<Answer> {
-  return listed('accounts', await listAccounts(db, { prefix, limit: maxListedAccounts }), accountLine);
+  return listed('accounts', await allAccounts(db, prefix), accountLine);
+}
+
+async function allAccounts(db: Context['db'], prefix?: string): Promise<readonly Account[]> {
+  const all: Account[] = [];
+  for (let after: string | undefined; ;) {
+    const page = await listAccounts(db, { prefix, after, limit: pageSize });
+    all.push(...page);
+    after = page.at(-1)?.accountId;
+    if (page.length < pageSize) return all;
+  }
 }
 
 async function create({ db }: Context, name: string, { credits }: { credits: number }): Promise<Answer> {
@@ -173,7 +183,7 @@ export function addBalanceCommand(program: Command, run: RunOnDatabase): void {
 
 async function balances({ db }: Context, accountId: string | undefined): Promise<Answer> {
   if (accountId === undefined) {
-    const accounts = await listAccounts(db, { limit: maxListedAccounts });
+    const accounts = await allAccounts(db);
     return listed('accounts', accounts.map(balanceOf), balanceLine);
   }
   const account = await requireAccount(db, accountId);
