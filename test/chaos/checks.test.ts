@@ -34,7 +34,7 @@ const wish: Wish = {
 };
 
 const noPayments: Evidence['payments'] = { sessions: [], topUps: [], ungranted: [], ordered: [], forgeries: [] };
-const calm: Evidence['damage'] = { stopped: new Set(), outages: [] };
+const calm: Evidence['damage'] = { stopped: new Set(), outages: [], missed: [] };
 
 /** The evidence of a sound run with one task; each test breaks one thing about it. */
 function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {}): Evidence {
@@ -161,6 +161,10 @@ describe('the checks after chaos find', () => {
     'a cap that was exceeded': [
       evidenceOf(done, { caps: [{ client: 0, credits: 131, spent: 132 }] }),
       /account 0 spent 132 credits under a cap of 131/,
+    ],
+    'a fault that was not injected': [
+      evidenceOf(done, { damage: { ...calm, missed: ['Temporal unreachable for 120 s'] } }),
+      /the fault was not injected: Temporal unreachable/,
     ],
     'books that do not add up': [
       evidenceOf(done, {

@@ -28,6 +28,7 @@ export function check(evidence: Evidence): {
       ...judgePayments(evidence.payments),
       ...judgeKinds(evidence),
       ...judgeOutages(evidence),
+      ...evidence.damage.missed.map((name) => `the fault was not injected: ${name}`),
     ],
     excused: verdicts.flatMap(({ excused }) => excused),
   };

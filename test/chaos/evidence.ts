@@ -62,6 +62,8 @@ export type Damage = {
   /** Tasks whose workflow was cancelled, terminated or deleted, or was ordered to be. */
   readonly stopped: ReadonlySet<string>;
   readonly outages: readonly Outage[];
+  /** Faults that every run of this length must inject, and this one did not. */
+  readonly missed: readonly string[];
 };
 
 /** A code that two accounts redeemed at the same time, and their responses. */

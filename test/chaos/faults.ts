@@ -32,13 +32,14 @@ type Work = FaultOptions & { readonly injected: Map<string, number>; readonly da
 type DamageInProgress = {
   readonly stopped: Set<string>;
   readonly outages: Outage[];
+  readonly missed: string[];
 };
 
 /** Injects faults until the time is over, every kind once in a shuffled order before one comes again. */
 export async function injectFaults(options: FaultOptions): Promise<Damage> {
   const { random, pauseMs, durationMs } = options;
-  const damage = { injected: new Map<string, number>(), stopped: new Set<string>(), outages: [] };
-  const work: Work = { ...options, injected: damage.injected, damage };
+  const damage: DamageInProgress = { stopped: new Set(), outages: [], missed: [] };
+  const work: Work = { ...options, injected: new Map(), damage };
   const faults = faultsOf(work);
   const startedAt = Date.now();
   const slow = durationMs >= longRunMs ? slowFaultsOf(work) : [];
@@ -50,20 +51,28 @@ export async function injectFaults(options: FaultOptions): Promise<Damage> {
     left = left.length === 0 ? [...random.shuffled(faults)] : left;
     const fault = first ?? left.pop();
     if (fault === undefined) continue;
-    if (first?.isBeside === true) running.push(inject(work, fault));
-    else await inject(work, fault);
+    const done = inject(work, fault);
+    if (first !== undefined) running.push(noteMissed(work, first, done));
+    if (first?.isBeside !== true) await done;
   }
   await Promise.all(running);
-  return damage;
+  damage.missed.push(...slow.map(({ name }) => name));
+  return { ...damage, injected: work.injected };
 }
 
-async function inject({ injected }: Work, { name, inject: hurt }: Fault): Promise<void> {
-  // The target may be down already, or there is no task to cancel: then nothing was injected.
+/** Returns false if nothing was injected: the target may be down already, or there is no task to cancel. */
+async function inject({ injected }: Work, { name, inject: hurt }: Fault): Promise<boolean> {
   const isDone = await hurt().then(
     () => true,
     () => false,
   );
   if (isDone) injected.set(name, 1 + (injected.get(name) ?? 0));
+  return isDone;
+}
+
+/** A slow fault comes once in a run, so a run without it has not tested what it claims to. */
+async function noteMissed({ damage }: Work, { name }: Fault, done: Promise<boolean>): Promise<void> {
+  if (!(await done)) damage.missed.push(name);
 }
 
 function faultsOf(work: Work): readonly Fault[] {

@@ -40,7 +40,7 @@ function judged(
   return judgeOutages({
     tasks,
     wishes: [],
-    damage: { stopped: new Set(), outages: [{ ...outage, startedAt, caughtUpAt }] },
+    damage: { stopped: new Set(), missed: [], outages: [{ ...outage, startedAt, caughtUpAt }] },
     kindJobs: new Map(['one', 'two', 'three', 'four'].map((name) => [name, []])),
   }).join('\n');
 }

@@ -46,7 +46,7 @@ export function keepRunning(name: string, script: string, env: NodeJS.ProcessEnv
     freeze: async (ms) => {
       hurtAt.push(Date.now());
       const frozen = child;
-      frozen.kill('SIGSTOP');
+      if (!frozen.kill('SIGSTOP')) throw new Error(`${name} does not run`);
       await delay(ms);
       frozen.kill('SIGCONT');
     },
