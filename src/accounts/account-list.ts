@@ -28,10 +28,21 @@ from (
 ) live`,
 });
 
+export const accountStates = ['active', 'suspended', 'closed'] as const;
+export type AccountState = (typeof accountStates)[number];
+
+/** A closed account is suspended, too. */
+export function accountState({ suspendedAt, closedAt }: Account): AccountState {
+  if (closedAt !== undefined) return 'closed';
+  return suspendedAt === undefined ? 'active' : 'suspended';
+}
+
+const stateOfAccount = `case when closed_at is not null then 'closed' when suspended_at is not null then 'suspended' else 'active' end`;
+
 export type AccountFilter = {
   /** Ignores case. */
   readonly prefix?: string | undefined;
-  readonly suspended?: boolean | undefined;
+  readonly state?: AccountState | undefined;
   /** The UUID of the last account of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;
@@ -46,11 +57,11 @@ export const listAccounts = many<Account, [filter: AccountFilter]>({
   plannedAnew: true,
   text: `
 select ${accountColumns} from accounts
-where ($4::boolean is null or suspended_at is not null = $4) and lower(name) collate "C" < lower($1) || chr(1114111)
+where ($4::text is null or ${stateOfAccount} = $4) and lower(name) collate "C" < lower($1) || chr(1114111)
   and (lower(name) collate "C", id) > (
     case when $2::uuid is null then lower($1) else (select lower(name) from accounts where id = $2) end collate "C",
     coalesce($2, ${leastId}))
   and starts_with(lower(name), lower($1))
 order by lower(name) collate "C", id limit $3`,
-  values: ({ prefix = '', suspended, after, limit }) => [prefix, after, limit, suspended],
+  values: ({ prefix = '', state, after, limit }) => [prefix, after, limit, state],
 });

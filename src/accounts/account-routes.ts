@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countLimit, countOfAccount, listAccounts } from './account-list.ts';
+import { accountState, accountStates, countLimit, countOfAccount, listAccounts } from './account-list.ts';
 import {
   type Account,
   findAccount,
@@ -10,16 +10,8 @@ import {
 } from './accounts.ts';
 import { closeAccountAs } from './account-closure.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { idField, isOneLine, maxCredits, plainText, reasonField, unixMs, wholeNumber } from '../http/fields.ts';
-import {
-  booleanParameter,
-  cutPage,
-  idPage,
-  idParameter,
-  nextCursorSchema,
-  strictQuery,
-  textParameter,
-} from '../http/query.ts';
+import { idField, isOneLine, maxCredits, oneOf, plainText, reasonField, unixMs, wholeNumber } from '../http/fields.ts';
+import { cutPage, idPage, idParameter, nextCursorSchema, strictQuery, textParameter } from '../http/query.ts';
 import { creditBalance, presentRate, rateSchema } from './account-view.ts';
 import { view } from '../http/view.ts';
 import { existing } from '../http/errors.ts';
@@ -58,24 +50,22 @@ const listAll = defineEndpoint({
       .refine(isOneLine)
       .meta({ description: 'The beginning of the name, case-insensitive, or an account id.' })
       .optional(),
-    suspended: booleanParameter.optional(),
+    state: oneOf(accountStates).optional(),
     ...idPage,
   }),
   data: z.strictObject({ accounts: z.array(accountSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ query: { search: prefix, suspended, cursor: after, limit } }, { db }) => {
+  handler: async ({ query: { search: prefix, state, cursor: after, limit } }, { db }) => {
     const { data: accountId } = z.uuid().safeParse(prefix);
     const found =
       accountId === undefined
-        ? await listAccounts(db, { prefix, suspended, after, limit: limit + 1 })
-        : [(await findAccount(db, accountId)) ?? []].flat().filter((account) => matches(account, suspended));
+        ? await listAccounts(db, { prefix, state, after, limit: limit + 1 })
+        : [(await findAccount(db, accountId)) ?? []]
+            .flat()
+            .filter((account) => state === undefined || accountState(account) === state);
     const { page, nextCursor } = cutPage(found, limit, (account) => account.accountId);
     return { accounts: page.map(presentAccount), nextCursor };
   },
 });
-
-function matches({ suspendedAt }: Account, suspended: boolean | undefined): boolean {
-  return suspended === undefined || suspended === (suspendedAt !== undefined);
-}
 
 const count = z.int().min(0).max(countLimit);
 const countsSchema = z.strictObject({

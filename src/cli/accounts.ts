@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../platform/errors.ts';
 import type { Rate } from '../platform/rate-limit.ts';
-import { listAccounts } from '../accounts/account-list.ts';
+import { accountState, listAccounts } from '../accounts/account-list.ts';
 import { closeAccountAs } from '../accounts/account-closure.ts';
 import { type Account, limitAccountAs, openAccountAs, renameAccountAs } from '../accounts/accounts.ts';
 import { bookCreditsAs } from '../credits/credits.ts';
@@ -137,9 +137,11 @@ async function exportData(
   return { json: { accountId, file: path }, lines: [`Written to ${path}. Links to media in it are valid for a day.`] };
 }
 
-function accountLine({ accountId, name, balance, unfinishedTasks, suspendedAt, closedAt }: Account): string {
-  const state = closedAt !== undefined ? 'closed' : suspendedAt === undefined ? 'active' : 'suspended';
-  return [accountId, state, `${balance} credits`, `${unfinishedTasks} unfinished tasks`, name].join('  ');
+function accountLine(account: Account): string {
+  const { accountId, name, balance, unfinishedTasks } = account;
+  return [accountId, accountState(account), `${balance} credits`, `${unfinishedTasks} unfinished tasks`, name].join(
+    '  ',
+  );
 }
 
 export function addCreditsCommands(program: Command, run: RunOnDatabase): void {

@@ -74,16 +74,21 @@ test('200 a cursor of another search leads to nothing that does not fit this one
   );
 });
 
-test('200 suspended accounts alone, or all others', async () => {
-  const [open, closed] = [await newAccountNamed('filter open'), await newAccountNamed('filter closed')];
-  await change('/suspend', { accountId: closed, reason });
-  assert.deepEqual(await walk({ search: 'filter', suspended: 'true' }), ['filter closed']);
-  assert.deepEqual(await walk({ search: 'filter', suspended: 'false' }), ['filter open']);
-  assert.deepEqual(await walk({ search: closed, suspended: 'true' }), ['filter closed'], 'also by the id');
-  assert.deepEqual(await walk({ search: closed, suspended: 'false' }), []);
-  await change('/unsuspend', { accountId: closed, reason });
-  assert.deepEqual(await walk({ search: 'filter', suspended: 'true' }), []);
-  assert.ok(open);
+test('200 accounts of one state: active, suspended or closed', async () => {
+  const [suspended, closed] = [await newAccountNamed('filter suspended'), await newAccountNamed('filter closed')];
+  await newAccountNamed('filter open');
+  await change('/suspend', { accountId: suspended, reason });
+  await change('/close', { accountId: closed, reason });
+  for (const [state, names] of [
+    ['active', ['filter open']],
+    ['suspended', ['filter suspended']],
+    ['closed', ['filter closed']],
+  ] as const)
+    assert.deepEqual(await walk({ search: 'filter', state }), names);
+  assert.deepEqual(await walk({ search: closed, state: 'closed' }), ['filter closed'], 'also by the id');
+  assert.deepEqual(await walk({ search: closed, state: 'suspended' }), []);
+  await change('/unsuspend', { accountId: suspended, reason });
+  assert.deepEqual(await walk({ search: 'filter', state: 'suspended' }), []);
 });
 
 test('200 one account with its balance, limits and counts', async () => {
@@ -238,7 +243,7 @@ for (const [what, path, body] of [
 for (const query of [
   { search: 'a'.repeat(201) },
   { search: '\u0000' },
-  { suspended: 'yes' },
+  { state: 'gone' },
   { limit: '101' },
   { cursor: 'x' },
   { name: 'a' },

@@ -99,7 +99,7 @@ test(
       await read;
     };
     await warnBelow('100');
-    const banners = page.getByRole('status').filter({ hasText: 'Your balance is low: 40 credits left.' });
+    const banners = page.getByRole('status').filter({ hasText: /Your balance is low: 40\scredits left\./ });
     await banners.waitFor();
     assert.equal(await banners.getByRole('link', { name: 'Buy credits' }).getAttribute('href'), buyCredits);
     await banners.getByRole('button', { name: 'Dismiss' }).press('Enter');

@@ -60,7 +60,7 @@ test('the link that the start prints makes the first operator, and leaves the ad
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Create the first account' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  for (const step of ['Try it here', 'Create an API key', 'Set up webhooks']) {
+  for (const step of ['Try it here', 'Create an API key', 'Set up callbacks']) {
     await page.getByRole('heading', { name: step }).waitFor();
   }
 });

@@ -2225,7 +2225,7 @@ export type Reads = {
     readonly query: {
       /** The beginning of the name, case-insensitive, or an account id. */
       readonly search?: string | undefined;
-      readonly suspended?: boolean | undefined;
+      readonly state?: 'active' | 'suspended' | 'closed' | undefined;
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
     };

@@ -1,4 +1,5 @@
 import type { Answer } from '../api/call.ts';
+import { credits } from '../ui/money.tsx';
 import { duration } from '../ui/time.tsx';
 
 type Trouble = Answer<'/api/v1/status'>['models'][number];
@@ -19,7 +20,7 @@ export const bannerText = {
   lowBalance: (balance: number) =>
     balance <= 0
       ? 'This account has no credits left. New tasks are refused until you add some.'
-      : `Your balance is low: ${balance.toLocaleString('en')} credits left.`,
+      : `Your balance is low: ${credits(balance)} left.`,
   buyCredits: 'Buy credits',
 } as const;
 

@@ -99,21 +99,18 @@ export function InfoDialog({ children, ...dialog }: InfoProps) {
 type OpenProps = Omit<ButtonProps, 'onClick' | 'children' | 'icon'> & {
   readonly label: string;
   readonly icon?: Icon;
-  /** The dialog shows details and changes nothing. */
-  readonly isReading?: boolean;
   /** The dialog, while it is open. */
   readonly children: (close: () => void) => ComponentChildren;
 };
 
 /** A button and the dialog that it opens. */
-export function DialogButton({ label, icon: Icon, isReading, children, ...button }: OpenProps) {
+export function DialogButton({ label, icon: Icon, children, ...button }: OpenProps) {
   const [isOpen, setOpen] = useState(false);
-  const Opener = isReading === true ? Button : ChangeButton;
   return (
     <>
-      <Opener {...button} onClick={() => setOpen(true)}>
+      <ChangeButton {...button} onClick={() => setOpen(true)}>
         {Icon !== undefined && <Icon size={16} aria-hidden="true" />} {label}
-      </Opener>
+      </ChangeButton>
       {isOpen && children(() => setOpen(false))}
     </>
   );

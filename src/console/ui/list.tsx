@@ -51,7 +51,7 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
   const latest = data === undefined ? undefined : rowsOf(data);
   const shownFor = everyMs === undefined ? undefined : JSON.stringify([state.values, cursor]);
   const nextCursor = nextCursorOf(data);
-  const hasMore = nextCursor !== undefined;
+  const hasMore = typeof nextCursor === 'string';
   const { rows, added, isAllAdded, showAdded } = useSteadyRows({
     latest,
     hasMore,
@@ -103,7 +103,9 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
           {selected.bar}
         </div>
       )}
-      <Pager nextCursor={nextCursor} what={noun[1]} />
+      {(nextCursor !== undefined || (data === undefined && cursor !== undefined)) && (
+        <Pager nextCursor={nextCursor} what={noun[1]} />
+      )}
     </>
   );
 }
@@ -133,10 +135,10 @@ function NoMatch({ many, onClear }: { readonly many: string; readonly onClear: (
   );
 }
 
-/** Answers without pages have no cursor. */
-function nextCursorOf(answer: unknown): string | undefined {
+/** Null on the last page; undefined for an answer without pages, beside which another list of the page may have some. */
+function nextCursorOf(answer: unknown): string | null | undefined {
   if (typeof answer !== 'object' || answer === null || !('nextCursor' in answer)) return undefined;
-  return typeof answer.nextCursor === 'string' ? answer.nextCursor : undefined;
+  return typeof answer.nextCursor === 'string' ? answer.nextCursor : null;
 }
 
 function capitalized(text: string): string {

@@ -1,9 +1,10 @@
 import { Link, useLocation } from 'wouter-preact';
+import type { Query } from '../../api/call.ts';
 import { opsPaths } from '../../paths.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import type { Filter } from '../../ui/filters.tsx';
+import { choiceFilter, type Filter } from '../../ui/filters.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { Building2, Plus } from '../../ui/icons.ts';
 import { ListPage } from '../../ui/list.tsx';
@@ -12,20 +13,15 @@ import { Time } from '../../ui/time.tsx';
 import { AccountState } from './account-state.tsx';
 import { accountsText } from './accounts-text.ts';
 
-type AccountQuery = { search?: string | undefined; suspended?: boolean | undefined };
-
-const filters: readonly Filter<AccountQuery>[] = [
+const filters: readonly Filter<Query<'/api/admin/v1/accounts'>>[] = [
   { name: 'search', label: accountsText.search, query: (search) => ({ search }) },
-  {
-    name: 'suspended',
+  choiceFilter({
+    name: 'state',
     label: accountsText.state,
-    options: [
-      { value: '', label: accountsText.allStates },
-      { value: 'false', label: accountsText.states.active },
-      { value: 'true', label: accountsText.states.suspended },
-    ],
-    query: (suspended) => ({ suspended: suspended === 'true' }),
-  },
+    all: accountsText.allStates,
+    values: ['active', 'suspended', 'closed'] as const,
+    word: (state) => accountsText.states[state],
+  }),
 ];
 
 export function AccountsPage() {

@@ -1,7 +1,9 @@
+import { useEffect, useState } from 'preact/hooks';
 import type { Event } from '../../api/contract.ts';
 import { useRoleReason } from '../../api/session.ts';
 import { CopyId } from '../../ui/copy.tsx';
-import { DialogButton, InfoDialog } from '../../ui/dialog.tsx';
+import { Button } from '../../ui/button.tsx';
+import { InfoDialog } from '../../ui/dialog.tsx';
 import { choiceFilter } from '../../ui/filters.tsx';
 import { Bell, RotateCw } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
@@ -24,18 +26,23 @@ import { eventsText as text, eventTypes, typeWords } from './events-text.ts';
 
 /** The events of the account with the state of their delivery. */
 export function EventList() {
+  // The dialog belongs to the list: another read may remove the row whose button opened it.
+  const [opened, setOpened] = useState<Event>();
   return (
-    <List
-      noun={text.noun}
-      path="/api/v1/events"
-      query={{ limit: 30 }}
-      rows={({ events }) => events}
-      rowKey={({ eventId }) => eventId}
-      columns={columns}
-      filters={filters}
-      everyMs={(page) => deliveryPace(page?.events)}
-      empty={{ icon: Bell, title: text.emptyTitle, children: <p>{text.empty}</p> }}
-    />
+    <>
+      <List
+        noun={text.noun}
+        path="/api/v1/events"
+        query={{ limit: 30 }}
+        rows={({ events }) => events}
+        rowKey={({ eventId }) => eventId}
+        columns={columnsOf(opened?.eventId, setOpened)}
+        filters={filters}
+        everyMs={(page) => deliveryPace(page?.events)}
+        empty={{ icon: Bell, title: text.emptyTitle, children: <p>{text.empty}</p> }}
+      />
+      {opened !== undefined && <DetailsDialog event={opened} onClose={() => setOpened(undefined)} />}
+    </>
   );
 }
 
@@ -44,7 +51,7 @@ const filters = [
   choiceFilter({ name: 'type', label: text.type, all: text.allTypes, values: eventTypes, word: typeWords }),
 ];
 
-const columns: readonly Column<Event>[] = [
+const columnsOf = (openId: string | undefined, onOpen: (event: Event) => void): readonly Column<Event>[] => [
   {
     title: text.event,
     kind: 'head',
@@ -63,17 +70,27 @@ const columns: readonly Column<Event>[] = [
   responseColumn,
   nextColumn,
   { title: text.happened, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
-  { title: callbacksText.columns.actions, kind: 'actions', cell: (event) => <Actions event={event} /> },
+  {
+    title: callbacksText.columns.actions,
+    kind: 'actions',
+    cell: (event) => <Actions event={event} isOpen={event.eventId === openId} onOpen={onOpen} />,
+  },
 ];
 
 type EventProps = { readonly event: Event };
 
-function Actions({ event }: EventProps) {
+type ActionsProps = EventProps & { readonly isOpen: boolean; readonly onOpen: (event: Event) => void };
+
+function Actions({ event, isOpen, onOpen }: ActionsProps) {
+  // The open dialog shows the latest read of its event.
+  useEffect(() => {
+    if (isOpen) onOpen(event);
+  }, [isOpen, event]);
   return (
     <span class="row end">
-      <DialogButton label={text.details} isReading size="small" aria-label={text.detailsOf(event.type)}>
-        {(close) => <DetailsDialog event={event} onClose={close} />}
-      </DialogButton>
+      <Button size="small" aria-label={text.detailsOf(event.type)} onClick={() => onOpen(event)}>
+        {text.details}
+      </Button>
       <SendButton
         path="/api/v1/events/redeliver"
         body={{ eventId: event.eventId }}

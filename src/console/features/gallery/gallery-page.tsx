@@ -33,7 +33,8 @@ export function GalleryPage() {
           <VideoGrid
             videos={found}
             empty={<NoVideos state={state} hasOlder={nextCursor !== null} />}
-            onExpired={() => void videos.refetch()}
+            // The links of all videos in sight may fail at the same time.
+            onExpired={() => void videos.refetch({ cancelRefetch: false })}
           />
         )}
       </Loaded>

@@ -34,19 +34,27 @@ export type Links = Pick<GalleryVideo, 'videoUrl' | 'posterUrl'>;
 
 /** A new link to a file that cannot be played would fail as well, and another read would sign the next one. */
 const renewalMs = 60_000;
+/** Links work for a day. Another read replaces those of half that age, before they fail one by one. */
+const freshMs = 12 * 60 * 60_000;
 
-type Known = { readonly links: Links; readonly isBroken: boolean; readonly renewedMs: number };
+type Known = {
+  readonly links: Links;
+  readonly signedMs: number;
+  readonly isBroken: boolean;
+  readonly renewedMs: number;
+};
 
-/** Each read signs other links. The first ones stay, so that no poster loads again, until one no longer works. */
+/** Each read signs other links. The first ones stay, so that no poster loads again, until one no longer works or is old. */
 export function useSteadyLinks() {
   const { current: known } = useRef(new Map<string, Known>());
   return {
     linksOf: ({ taskId, videoUrl, posterUrl }: GalleryVideo): Links => {
       const before = known.get(taskId);
       // The page may be rendered before the read that signs another link has ended.
-      if (before !== undefined && !(before.isBroken && before.links.videoUrl !== videoUrl)) return before.links;
+      if (before !== undefined && (before.links.videoUrl === videoUrl || !isReplaced(before))) return before.links;
       const links = { videoUrl, posterUrl };
-      known.set(taskId, { links, isBroken: false, renewedMs: before?.renewedMs ?? -Infinity });
+      const signedMs = Date.now();
+      known.set(taskId, { links, signedMs, isBroken: false, renewedMs: before?.renewedMs ?? -Infinity });
       return links;
     },
     /** Returns true if the videos have to be read again. */
@@ -57,4 +65,8 @@ export function useSteadyLinks() {
       return true;
     },
   };
+}
+
+function isReplaced({ isBroken, signedMs }: Known): boolean {
+  return isBroken || Date.now() - signedMs > freshMs;
 }

@@ -45,7 +45,7 @@ export function VideoCard(props: CardProps) {
       onBlurCapture={stop}
     >
       <button type="button" class="open" onClick={onOpen}>
-        <Picture posterUrl={links.posterUrl} />
+        <Picture posterUrl={links.posterUrl} onBroken={onBroken} />
         {isPlaying && <Preview url={links.videoUrl} onBroken={onBroken} />}
         <span class="about">
           <span class="visually-hidden">{galleryText.open} </span>
@@ -75,10 +75,16 @@ export function VideoCard(props: CardProps) {
   );
 }
 
-function Picture({ posterUrl }: { readonly posterUrl: string }) {
+type PictureProps = { readonly posterUrl: string; readonly onBroken: () => void };
+
+function Picture({ posterUrl, onBroken }: PictureProps) {
   const [broken, setBroken] = useState<string>();
   if (broken === posterUrl) return <Film size={24} aria-hidden="true" />;
-  return <img src={posterUrl} alt="" loading="lazy" decoding="async" onError={() => setBroken(posterUrl)} />;
+  const onError = () => {
+    setBroken(posterUrl);
+    onBroken();
+  };
+  return <img src={posterUrl} alt="" loading="lazy" decoding="async" onError={onError} />;
 }
 
 /** Starts immediately, without sound; people who prefer less motion see the poster. */

@@ -29,7 +29,7 @@ export const overviewText = {
       action: 'Create a key',
     },
     callback: {
-      title: 'Set up webhooks',
+      title: 'Set up callbacks',
       text: 'Send a callBackUrl with a request to get notified when a video is ready.',
       action: 'View callbacks',
     },

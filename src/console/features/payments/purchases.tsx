@@ -8,7 +8,7 @@ import { credits, priceOf } from '../../ui/money.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
-import { BuyCreditsButton, TestMode, useSale } from './buy-credits.tsx';
+import { TestMode, useSale } from './buy-credits.tsx';
 import { paymentsText as text, purchaseWord } from './payments-text.ts';
 import './payments.css';
 
@@ -28,19 +28,8 @@ export function OwnPurchases() {
         rowKey={({ topUpId }) => topUpId}
         columns={columns}
         everyMs={15_000}
-        empty={{ icon: CreditCard, title: text.none, children: <NoPurchases /> }}
+        empty={{ icon: CreditCard, title: text.none, children: <p>{text.noneAdvice}</p> }}
       />
-    </>
-  );
-}
-
-function NoPurchases() {
-  return (
-    <>
-      <p>{text.noneAdvice}</p>
-      <div class="row">
-        <BuyCreditsButton />
-      </div>
     </>
   );
 }

@@ -3,7 +3,7 @@ import { toast } from '../../ui/toast.tsx';
 import { playgroundText } from './playground-text.ts';
 
 // Files that are dropped or pasted anywhere on the form go to the field under the pointer or the focus, else to the first field of their
-// kind. Each field receives them through its own file input, as if they had been chosen there.
+// kind that takes more. Each field receives them through its own file input, as if they had been chosen there.
 
 type DropProps = Pick<JSX.HTMLAttributes<HTMLElement>, 'onDragOver' | 'onDragLeave' | 'onDrop' | 'onPaste'>;
 
@@ -31,19 +31,24 @@ function takeFiles(event: JSX.TargetedEvent<HTMLElement>, files: FileList | unde
   if (files === undefined || files.length === 0) return;
   event.preventDefault();
   const form = event.currentTarget;
-  const under = event.target instanceof Element ? event.target.closest('[data-media]') : null;
-  const parts = new Map<Element | null, DataTransfer>();
+  const under = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-media]') : null;
+  const parts = new Map<HTMLElement | null, DataTransfer>();
   for (const file of files) {
     const [media = ''] = file.type.split('/');
-    const field = under ?? form.querySelector(`[data-media="${CSS.escape(media)}"]`);
+    const ofKind = `[data-media="${CSS.escape(media)}"]`;
+    const field =
+      under ??
+      form.querySelector<HTMLElement>(`${ofKind}:not([data-disabled])`) ??
+      form.querySelector<HTMLElement>(ofKind);
     const part = parts.get(field) ?? new DataTransfer();
     part.items.add(file);
     parts.set(field, part);
   }
   for (const [field, part] of parts) {
     const input = field?.querySelector<HTMLInputElement>('input[type="file"]');
-    if (input === null || input === undefined) {
-      toast(playgroundText.noFieldFor, 'bad');
+    const disabledReason = field?.dataset['disabled'];
+    if (input === null || input === undefined || disabledReason !== undefined) {
+      toast(disabledReason ?? playgroundText.noFieldFor, 'bad');
       continue;
     }
     input.files = part.files;

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { maxUploadBytes, maxUploadMegabytes, type UploadKind, uploadTypes } from '../../../media/upload.ts';
 import { upload } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
@@ -37,17 +37,29 @@ export function MediaField(props: MediaProps) {
   const disabledReason = mayNot ?? blocked ?? (urls.length >= max && max > 1 ? playgroundText.atMost(max) : undefined);
   // A new file replaces a single one.
   const add = (url: string) => onUrls((before) => (max === 1 ? [url] : [...before, url]));
-  const { isBusy, uploadError, send } = useUploads({
+  const { isBusy, uploadError, clearError, send } = useUploads({
     media,
     max: Math.max(1, max - urls.length),
     onPending,
     onUploaded: add,
   });
+  // A refusal of the request is newer than what an upload before it reported.
+  useEffect(() => {
+    if (fieldError !== undefined) clearError();
+  }, [fieldError]);
   const error = uploadError ?? fieldError;
+  const change: MediaProps['onUrls'] = (next) => {
+    clearError();
+    onUrls(next);
+  };
   return (
-    <fieldset class="field media" {...(disabledReason === undefined && { 'data-media': media })}>
+    <fieldset
+      class="field media"
+      data-media={media}
+      {...(disabledReason !== undefined && { 'data-disabled': disabledReason })}
+    >
       <legend>{label}</legend>
-      {urls.length > 0 && <Chosen urls={urls} media={media} onUrls={onUrls} />}
+      {urls.length > 0 && <Chosen urls={urls} media={media} onUrls={change} />}
       <div class="row drop">
         <Button size="small" busy={isBusy} disabledReason={disabledReason} onClick={() => picker.current?.click()}>
           <ImagePlus size={14} aria-hidden="true" /> {playgroundText.upload}
@@ -80,6 +92,7 @@ export function MediaField(props: MediaProps) {
           label={playgroundText.urlOf(playgroundText.aFile[media])}
           onPending={onPending}
           onUrl={(url) => {
+            clearError();
             add(url);
             setTyping(false);
           }}
@@ -128,7 +141,7 @@ function useUploads({ media, max, onPending, onUploaded }: UploadsProps) {
       endWait();
     }
   };
-  return { isBusy, uploadError, send };
+  return { isBusy, uploadError, clearError: () => setUploadError(undefined), send };
 }
 
 function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'onUrls'>) {

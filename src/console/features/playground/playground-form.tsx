@@ -31,8 +31,7 @@ type FormProps = {
 /** The form of the chosen model: its fields and their bounds are the model's own. */
 export function PlaygroundForm(props: FormProps) {
   const { models, model, draft, variants, submission, onPending, onChange, onGenerate } = props;
-  if (model === undefined) return <p>{playgroundText.noModel}</p>;
-  const fields = fieldsOf(model);
+  if (models.length === 0 && model === undefined) return <p>{playgroundText.noModel}</p>;
   const { error } = submission;
   return (
     <section class="card padded" aria-label={playgroundText.form} {...fileHandlers} onKeyDown={pressed}>
@@ -40,35 +39,54 @@ export function PlaygroundForm(props: FormProps) {
         <ChoiceField
           label={playgroundText.model}
           name="model"
-          value={model.model}
-          options={models.map(({ model: value, title }) => ({ value, label: title }))}
-          hint={priceWords(variants[0]?.price.now, model)}
+          value={draft.model}
+          options={choicesOf(props)}
+          hint={model === undefined ? playgroundText.chooseAnother : priceWords(variants[0]?.price.now, model)}
           onValue={(value) => onChange({ model: value })}
         />
-        {draft.variants === 'models' && <OtherModels models={models} model={model} draft={draft} onChange={onChange} />}
-        <InputFields fields={fields} draft={draft} problem={error} onPending={onPending} onChange={onChange} />
-        <Fold
-          title={playgroundText.callback}
-          isGiven={draft.callBackUrl !== ''}
-          problem={hasError(error, 'callBackUrl') && error}
-        >
-          <TextField
-            label="callBackUrl"
-            name="callBackUrl"
-            inputMode="url"
-            placeholder="https://example.com/callbacks"
-            value={draft.callBackUrl}
-            hint={playgroundText.callbackHint}
-            onValue={(value) => onChange({ callBackUrl: value.trim() })}
-          />
-        </Fold>
-        <div class="stack tight generate">
-          <VariantFields models={models} model={model} draft={draft} variants={variants} onChange={onChange} />
-          <GenerateButton {...props} isBusy={submission.isPending} />
-        </div>
+        {model !== undefined && (
+          <>
+            {draft.variants === 'models' && (
+              <OtherModels models={models} model={model} draft={draft} onChange={onChange} />
+            )}
+            <InputFields
+              fields={fieldsOf(model)}
+              draft={draft}
+              problem={error}
+              onPending={onPending}
+              onChange={onChange}
+            />
+            <Fold
+              title={playgroundText.callback}
+              isGiven={draft.callBackUrl !== ''}
+              problem={hasError(error, 'callBackUrl') && error}
+            >
+              <TextField
+                label="callBackUrl"
+                name="callBackUrl"
+                inputMode="url"
+                placeholder="https://example.com/callbacks"
+                value={draft.callBackUrl}
+                hint={playgroundText.callbackHint}
+                onValue={(value) => onChange({ callBackUrl: value.trim() })}
+              />
+            </Fold>
+            <div class="stack tight generate">
+              <VariantFields models={models} model={model} draft={draft} variants={variants} onChange={onChange} />
+              <GenerateButton {...props} isBusy={submission.isPending} />
+            </div>
+          </>
+        )}
       </Form>
     </section>
   );
+}
+
+/** The models on offer, and the chosen one if it is not among them. */
+function choicesOf({ models, model, draft }: Pick<FormProps, 'models' | 'model' | 'draft'>) {
+  const options = models.map(({ model: value, title }) => ({ value, label: title }));
+  if (options.some(({ value }) => value === draft.model)) return options;
+  return [...options, { value: draft.model, label: playgroundText.notAvailable(model?.title ?? draft.model) }];
 }
 
 /**

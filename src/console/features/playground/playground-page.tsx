@@ -39,7 +39,8 @@ export function PlaygroundPage() {
   const { submission, seeds } = useGeneration();
   const pending = usePendingMedia();
   const { data: account } = useRead('/api/v1/credits', { limit: 1 });
-  const disabledReason = useRoleReason('member') ?? pending.reason;
+  const missing = model === undefined || models.includes(model) ? undefined : playgroundText.modelMissing;
+  const disabledReason = useRoleReason('member') ?? missing ?? pending.reason;
   const variants = model === undefined ? [] : variantsOf({ draft, model, models, now }, seeds);
   const request = requestOf(draft, model === undefined ? [] : fieldsOf(model));
   const { taskIds, reads, views } = shown;

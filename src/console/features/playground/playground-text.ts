@@ -101,7 +101,9 @@ export const playgroundText = {
   sameInput: 'Same input',
   newSeed: 'New seed',
   edit: 'Edit in the form',
-  modelMissing: 'This model is no longer offered',
+  modelMissing: 'This model isn’t available now',
+  notAvailable: (title: string) => `${title} (not available)`,
+  chooseAnother: 'This model isn’t available now. Choose another one.',
   contentDeleted: 'The content of this task was deleted',
 
   playback: 'Playback of all videos',
@@ -114,7 +116,7 @@ export const playgroundText = {
   soundOff: (label: string) => `Turn off the sound of ${label}`,
 
   notify: 'Notify me',
-  notifyOn: 'Notification on',
+  notifyOn: 'Notifications on',
   notifyBlocked: 'Your browser blocks notifications of this site. Allow them in its settings.',
   notifiedTitle: (succeeded: number, count: number) =>
     count === 1

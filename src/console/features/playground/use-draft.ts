@@ -13,8 +13,12 @@ export function useDraft(models: readonly Model[]) {
   const from = get('from');
   const { data: source } = useTask(from);
   const [draft, setDraft] = useState(() => storedDraft(owner));
+  const shown = useRef<Model>();
   const fit = (one: Draft) => {
-    const model = models.find(({ model: name }) => name === one.model) ?? models.at(-1);
+    const found = one.model === '' ? models.at(-1) : models.find(({ model: name }) => name === one.model);
+    shown.current = found ?? shown.current;
+    // A model may be unavailable for a while. Its form stays, because another model has another price.
+    const model = found ?? (shown.current?.model === one.model ? shown.current : undefined);
     return { model, draft: fitted(one, model) };
   };
   const fill = (task: Pick<TaskRecord, 'param'>) => setDraft((current) => ({ ...current, ...draftOf(task) }));
@@ -40,11 +44,12 @@ export function useDraft(models: readonly Model[]) {
     // A function of the current draft: an upload ends long after the render in which it began.
     change: (change: DraftChange) =>
       setDraft((current) => {
-        const shown = fit(current).draft;
+        const { draft: seen } = fit(current);
         // An upload may end after another model was chosen, whose form leaves out the field and its other files.
-        const whole = { ...shown, input: mergedInput(current.input, shown.input) };
+        const whole = { ...seen, input: mergedInput(current.input, seen.input) };
         const changed = typeof change === 'function' ? change(whole) : change;
-        return { ...current, ...changed };
+        // The first change also chooses the model that is shown, so that a change of the catalogue does not replace it.
+        return { ...current, model: seen.model, ...changed };
       }),
   };
 }

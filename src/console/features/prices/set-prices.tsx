@@ -1,7 +1,8 @@
+import { useState } from 'preact/hooks';
 import type { SetPrice } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { StateDot } from '../../ui/badge.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
+import { ChangeButton } from '../../ui/change-button.tsx';
 import { Tags } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
 import { amountWords } from '../../ui/money.tsx';
@@ -70,7 +71,7 @@ const columns: readonly Column<SetPrice>[] = [
   {
     title: pricesText.actions,
     kind: 'actions',
-    cell: (price) => price.state === 'announced' && <WithdrawButton price={price} />,
+    cell: (price) => <WithdrawButton price={price} />,
   },
 ];
 
@@ -88,14 +89,20 @@ function endOf(accountId: string | null): string {
 }
 
 function WithdrawButton({ price }: PriceProps) {
-  const { priceId, model, priceName, accountId, creditsPerSecond, creditsPerVideo, fromTime } = price;
+  const [isOpen, setOpen] = useState(false);
+  const { priceId, model, priceName, accountId, creditsPerSecond, creditsPerVideo, fromTime, state } = price;
+  // The price may take effect while a reason is typed; the dialog then shows what the service responds.
+  if (state !== 'announced' && !isOpen) return null;
   const what =
     creditsPerSecond === null || creditsPerVideo === null
       ? endOf(accountId).toLowerCase()
       : amountWords({ creditsPerSecond, creditsPerVideo });
   return (
-    <DialogButton label={pricesText.withdraw} size="small" variant="danger">
-      {(close) => (
+    <>
+      <ChangeButton size="small" variant="danger" onClick={() => setOpen(true)}>
+        {pricesText.withdraw}
+      </ChangeButton>
+      {isOpen && (
         <ActionDialog
           path="/api/admin/v1/prices/withdraw"
           title={pricesText.withdrawTitle}
@@ -104,11 +111,11 @@ function WithdrawButton({ price }: PriceProps) {
           reason={auditHint}
           body={(reason) => ({ priceId, reason })}
           done={pricesText.withdrawn}
-          onClose={close}
+          onClose={() => setOpen(false)}
         >
           <p class="soft">{pricesText.withdrawHelp(`${model} (${priceName})`, what, exactTime(fromTime))}</p>
         </ActionDialog>
       )}
-    </DialogButton>
+    </>
   );
 }

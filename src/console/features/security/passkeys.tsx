@@ -36,8 +36,10 @@ export function Passkeys() {
       )}
     </DialogButton>
   );
+  // An open dialog ends with its button, so this button must not give way to the one of the empty list.
+  const hasAny = data !== undefined && data.passkeys.length > 0;
   return (
-    <Card title={text.title} actions={data?.passkeys.length === 0 ? undefined : add} isFlush>
+    <Card title={text.title} actions={hasAny ? add : undefined} isFlush>
       <List
         noun={text.nouns}
         caption={text.caption}

@@ -195,18 +195,18 @@ export const tasksText = {
   cancelAction: 'Cancel task',
   keep: 'Keep task',
   cancelEffect: (charged: number) =>
-    `Generation stops, and ${credits(charged)} are refunded to your balance. You can’t resume the task.`,
+    `Generation will stop, and ${credits(charged)} will be refunded to your balance. You can’t resume the task.`,
   cancelEffectForOperators: (charged: number) =>
-    `Generation stops, ${credits(charged)} are refunded to the account, and its callback is sent. The account doesn’t see your reason.`,
+    `Generation will stop, ${credits(charged)} will be refunded to the account, and its callback will be sent. The account doesn’t see your reason.`,
   cancelled: (refunded: number) => `Task cancelled, ${credits(refunded)} refunded`,
   hadEnded: 'The task had already ended',
   cancelMany: (count: number) => (count === 1 ? 'Cancel 1 task' : `Cancel ${count} tasks`),
   cancelManyTitle: (count: number) => (count === 1 ? 'Cancel this task?' : `Cancel ${count} tasks?`),
   keepMany: 'Keep them',
   cancelManyEffect: (charged: number) =>
-    `Generation stops, and up to ${credits(charged)} are refunded to your balance. You can’t resume cancelled tasks.`,
+    `Generation will stop, and up to ${credits(charged)} will be refunded to your balance. You can’t resume cancelled tasks.`,
   cancelManyEffectForOperators: (charged: number) =>
-    `Generation stops, up to ${credits(charged)} are refunded to the accounts, and callbacks are sent. The accounts don’t see your reason.`,
+    `Generation will stop, up to ${credits(charged)} will be refunded to the accounts, and callbacks will be sent. The accounts don’t see your reason.`,
   cancelledMany: (count: number) => (count === 1 ? '1 task cancelled' : `${count} tasks cancelled`),
   refundedMany: (refunded: number) => `${credits(refunded)} refunded.`,
   notCancelled: (count: number) => (count === 1 ? '1 task wasn’t cancelled:' : `${count} tasks weren’t cancelled:`),

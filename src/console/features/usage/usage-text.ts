@@ -11,7 +11,7 @@ export const usageText = {
   spent: 'Spent',
   afterRefunds: 'credits, after refunds',
   created: 'Tasks',
-  inDays: (days: string) => `in ${days} days`,
+  inDays: (days: string) => `last ${days} days`,
   successRate: 'Success rate',
   ofEnded: 'of ended tasks, including cancelled and rejected ones',
   perTask: 'Per task',
