@@ -6,7 +6,7 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { createLink, findLink } from '../../src/people/one-time-links.ts';
 import { acceptLink } from '../../src/people/sign-in.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../support/operator.ts';
 import { newMember } from '../support/person.ts';
@@ -57,6 +57,27 @@ const suspension = (path: string) => (accountId: string) =>
 
 const limits = (accountId: string) =>
   operator.ask('POST', '/api/admin/v1/accounts/limits', { body: { accountId, maxUnfinishedTasks: 3 } });
+
+test('a closed account creates nothing, has neither keys nor members, and stays closed', async () => {
+  const { accountId, person } = await newMember(service);
+  const { accountId: someoneElse } = await service.newAccount(0);
+  const close = (body: object) => person.ask('POST', '/api/console/v1/account/close', { accountId, body });
+  assert.equal((await close({ accountId: someoneElse })).status, 422);
+  assert.equal((await close({ accountId })).status, 200);
+  assertRefused(await person.ask('GET', '/api/console/v1/members', { accountId }), 404, /account not found/);
+  const body = { accountId, reason: 'asked for' };
+  for (const action of ['suspend', 'unsuspend'])
+    assertRefused(await operator.ask('POST', `/api/admin/v1/accounts/${action}`, { body }), 409, /closed for good/);
+  const shown = await operator.ask('GET', '/api/admin/v1/accounts/show', { query: { accountId } });
+  const { closeTime, suspendTime } = (shown.json.data as { account: Record<string, unknown> }).account;
+  assert.ok(closeTime === suspendTime && closeTime !== null);
+  const again = await operator.ask('POST', '/api/admin/v1/accounts/close', { body });
+  assert.equal(again.json.data['closeTime'], closeTime);
+  const other = await service.newAccount(1000);
+  const reason = 'asked for';
+  await operator.ask('POST', '/api/admin/v1/accounts/close', { body: { accountId: other.accountId, reason } });
+  assertRefused(await service.create(other.key, plainRequest), 401, /valid API key/);
+});
 
 const newLife = {
   'a key': key,

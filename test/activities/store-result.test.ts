@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +23,9 @@ import { manifestBox, typesOf, xmpIn } from '../media/boxes.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 
 const asIs: VideoForm = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
+
+const killed = (by: { stalled: boolean; timedOut: boolean }) =>
+  new FfmpegError({ exitCode: null, killedBy: 'SIGKILL', stderr: '', ...by });
 
 describeStoring('a folder', false);
 describeStoring('a bucket', skipsWithoutS3);
@@ -124,12 +127,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
         const converted = { ...order, form };
         const first = await store(converted);
         assert.deepEqual([first.widthPx, first.heightPx, first.hasAudio], sizeAndSound);
-        assert.equal(
-          createHash('sha256')
-            .update(await stored(first.videoKey))
-            .digest('hex'),
-          first.sha256,
-        );
+        assert.equal(hash('sha256', await stored(first.videoKey)), first.sha256);
         assert.deepEqual(await store(converted), first);
         assert.deepEqual(await keysOf(order.taskId), [first.posterKey, first.videoKey]);
         assert.equal(posters, postersMade, 'a poster of another size is replaced');
@@ -164,7 +162,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
         assert.deepEqual(typesOf(video), types, name);
         assert.equal(xmpIn(video)?.includes(`urn:uuid:${name}"`) ?? false, isMarked, name);
         if (!isMarked) assert.deepEqual(video, delivered);
-        assert.deepEqual([createHash('sha256').update(video).digest('hex'), video.length], [first.sha256, first.bytes]);
+        assert.deepEqual([hash('sha256', video), video.length], [first.sha256, first.bytes]);
         assert.deepEqual(await store(marking), first);
         assert.deepEqual(await stored(first.videoKey), video);
       }
@@ -234,12 +232,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
           () => createStoreResult({ ...deps, normalizeVideo })({ ...order, form: asIs }),
         );
     }
-    const killed = { exitCode: null, killedBy: 'SIGKILL', stderr: '' };
-
-    for (const failure of [
-      new FfmpegError({ ...killed, stalled: false, timedOut: true }),
-      new ReadTimeoutError('too late'),
-    ]) {
+    for (const failure of [killed({ stalled: false, timedOut: true }), new ReadTimeoutError('too late')]) {
       test(`a conversion that times out with ${failure.name} is tried three times, and then ends the task`, async () => {
         const attempt = await failingAttempt(`slow-${failure.name}`, failure);
         await assert.rejects(attempt(), failure);
@@ -249,7 +242,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
     }
 
     test('a conversion that stalls is retried, because the volume may hang', async () => {
-      const failure = new FfmpegError({ ...killed, stalled: true, timedOut: false });
+      const failure = killed({ stalled: true, timedOut: false });
       const attempt = await failingAttempt('stalled-conversion', failure);
       for (let count = 0; count < 4; count += 1) await assert.rejects(attempt(), failure);
     });
@@ -288,7 +281,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       release();
       await overtaken;
       const video = await stored(result.videoKey);
-      assert.equal(createHash('sha256').update(video).digest('hex'), result.sha256);
+      assert.equal(hash('sha256', video), result.sha256);
       assert.deepEqual(video, await readFile(other));
       await deleteTaskFiles(deps.media, order.taskId);
       assert.deepEqual(await keysOf(order.taskId), []);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { buffer as bufferOf } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
+import type { Route } from 'playwright-core';
 import { labelVideos } from '../../src/gallery/labels.ts';
 import { createTask } from '../support/api.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
@@ -13,6 +14,7 @@ import {
   type Visitor,
 } from '../support/console.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+import { makeTall } from '../support/tall-video.ts';
 import { waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -34,15 +36,13 @@ before(async () => {
     { prompt: 'a tall tower', ratio: '9:16' },
     { prompt: 'a wide beach' },
   ]) {
-    const request = {
-      model: 'videogen-2.0-fast',
-      input: { duration: 4, ...input, prompt: `[[instant]] ${input.prompt}` },
-    };
+    const named = { duration: 4, ...input, prompt: `[[instant]] ${input.prompt}` };
+    const request = { model: 'videogen-2.0-fast', input: named };
     const { body } = await createTask({ ...service, key: account.key }, request);
     taskIds.push(String(body.data['taskId']));
     await waitForEnd(service.database.db, taskIds.at(-1) ?? '');
   }
-  await makeTall(taskIds[1] ?? '');
+  await makeTall(service.database.db, taskIds[1] ?? '');
 });
 afterEach(async () => {
   if (skip === false) await visitor.closeTabs();
@@ -52,15 +52,6 @@ after(async () => {
   await visitor.close();
   await service.close();
 });
-
-/** The ready-made clip of the prompts is wide; final tasks refuse every change outside of a replica. */
-async function makeTall(taskId: string): Promise<void> {
-  const tall = `update tasks set result = (result::jsonb || '{"widthPx": 720, "heightPx": 1280}')::json where id = $1`;
-  await service.database.db.transaction(async (run) => {
-    await run({ name: 'test-as-replica', text: 'set local session_replication_role = replica' });
-    await run({ name: 'test-tall-video', text: tall }, [taskId]);
-  });
-}
 
 const cardOf = (prompt: string) => ({ name: new RegExp(`^Open: \\[\\[instant\\]\\] ${prompt}`) });
 
@@ -196,6 +187,18 @@ test('an open video stays open when a change takes it out of the filtered list',
   assert.deepEqual(errors, []);
 });
 
+test('a poster whose link no longer works is loaded with the next link', { skip }, async () => {
+  const { page, open } = await visitor.signedIn({ [accountId]: 'member' });
+  const expire = async (route: Route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replaceAll('/media/', '/media/expired/') });
+  };
+  await page.route('**/api/v1/gallery/videos?*', expire, { times: 1 });
+  await open(`/a/${accountId}/gallery`);
+  const loaded = '[...document.querySelectorAll(".video-card img")].filter((one) => one.naturalWidth > 0).length';
+  await becomes('the posters', () => page.evaluate(loaded), taskIds.length);
+});
+
 test('links of a video that cannot be read are not shown as none', { skip }, async () => {
   const { page, open } = await visitor.signedIn({ [accountId]: 'member' });
   const refusal = { code: 500, msg: 'internal error', error: 'internal', data: {} };
@@ -275,13 +278,10 @@ test(
 
 test('the gallery is accessible and fits at 390 px, with videos and without', { skip }, async () => {
   const { accountId: empty } = await createTestAccount(service.database, 10);
-  const tall = taskIds[1] ?? '';
   const labels = { isFavorite: true, addTags: ['a long tag of forty characters, at most.'], removeTags: [] };
-  await labelVideos(service.database.db, { accountId, taskIds: [tall], ...labels });
-  const { page, open, errors } = await visitor.signedIn(
-    { [accountId]: 'owner', [empty]: 'owner' },
-    { viewport: { width: 390, height: 780 } },
-  );
+  await labelVideos(service.database.db, { accountId, taskIds: taskIds.slice(1, 2), ...labels });
+  const roles = { [accountId]: 'owner', [empty]: 'owner' } as const;
+  const { page, open, errors } = await visitor.signedIn(roles, { viewport: { width: 390, height: 780 } });
   await open(`/a/${accountId}/gallery`);
   await page.getByRole('button', cardOf('a tall tower')).waitFor();
   await assertNoSidewaysScroll(page, 'the gallery');

@@ -150,3 +150,33 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
   await accept(`A word that is far too long: ${'wonder'.repeat(40)}`);
   return { accountId, generating, failed, succeeded };
 }
+
+/** What an operator does on a page of the console, which may be opened later. */
+export function actionsOn(stage: () => OperatorsStage) {
+  const page = () => stage().page;
+  const dialog = () => page().getByRole('dialog');
+  const press = (name: string | RegExp) => page().getByRole('button', { name }).first().click();
+  return {
+    dialog,
+    press,
+    open: async (path: string) => {
+      await page().goto(`${stage().service.url}/console${path}`);
+      await page().getByRole('heading', { level: 1 }).waitFor();
+    },
+    dialogShows: (text: string | RegExp) => dialog().getByText(text).waitFor(),
+    confirm: (name: string | RegExp) => dialog().getByRole('button', { name }).click(),
+    /** From the menu of an account. */
+    choose: async (item: string) => {
+      await press('More actions');
+      await page().getByRole('button', { name: item, exact: true }).click();
+    },
+    said: (text: string | RegExp) => page().getByRole('status').getByText(text).waitFor(),
+    /** Waits until the audit log names the operator with each of these changes and reasons. */
+    audited: async (changes: readonly (readonly [what: string, why: string])[]) => {
+      for (const [what, why] of changes) {
+        const row = page().getByRole('row').filter({ hasText: what }).filter({ hasText: why });
+        await row.filter({ hasText: stage().ada.email }).first().waitFor();
+      }
+    },
+  };
+}

@@ -1,23 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { findTask } from '../../src/tasks/tasks.ts';
-import { skipWithoutBrowser } from '../support/browser.ts';
-import {
-  assertAccessible,
-  assertNoSidewaysScroll,
-  becomes,
-  focused,
-  startVisitor,
-  type Visitor,
-} from '../support/console.ts';
-import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
-
-const skip = skipWithoutBrowser();
+import { assertAccessible, assertNoSidewaysScroll, becomes, focused } from '../support/console.ts';
+import { playgroundWith } from './playground-stage.ts';
 
 const prices = [{ creditsPerSecond: 10 }];
 const everything = {
@@ -66,33 +53,7 @@ const catalogue = {
   ],
 };
 
-let service: TestService;
-let visitor: Visitor;
-let folder: string;
-before(async () => {
-  if (skip !== false) return;
-  folder = await mkdtemp(join(tmpdir(), 'videogen-models-'));
-  const path = join(folder, 'models.json');
-  await writeFile(path, JSON.stringify(catalogue));
-  service = await startTestService({ VIDEOGEN_MODELS: path });
-  visitor = await startVisitor(service);
-});
-afterEach(async () => {
-  if (skip === false) await visitor.closeTabs();
-});
-after(async () => {
-  if (skip !== false) return;
-  await visitor.close();
-  await service.close();
-  await rm(folder, { recursive: true });
-});
-
-async function openPlayground() {
-  const { accountId } = await createTestAccount(service.database);
-  const tab = await visitor.signedIn({ [accountId]: 'owner' });
-  await tab.open(`/a/${accountId}/playground`);
-  return { ...tab, accountId };
-}
+const { skip, service, openPlayground } = playgroundWith(catalogue);
 
 async function imageFile(name: string) {
   const create = { width: 400, height: 400, channels: 3, background: '#3a6ea5' } as const;
@@ -122,7 +83,7 @@ async function generate(page: Page): Promise<string> {
 }
 
 async function inputOf(taskId: string) {
-  return (await findTask(service.database.db, taskId))?.param.input;
+  return (await findTask(service().database.db, taskId))?.param.input;
 }
 
 /** The value beside a label of the card of the request. */
@@ -313,5 +274,12 @@ test('images are dropped on a field, or dropped or pasted anywhere on the form',
   assert.equal(await transfer(page, 'drop', 'form textarea', { ...image, mimeType: 'text/plain' }), true);
   await page.getByText('This model doesn’t take such a file').waitFor();
   assert.equal(await chosen('Reference images'), 2);
+  // The model takes three.
+  for (let dropped = 0; dropped < 2; dropped += 1) {
+    await transfer(page, 'drop', '[data-media="image"] legend', image);
+    await becomes('the images', () => chosen('Reference images'), 3);
+  }
+  await page.getByRole('status').getByText('At most 3').waitFor();
+  assert.equal(await chosen('First frame'), 0);
   assert.deepEqual(errors, []);
 });

@@ -1,27 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
-import type { Locator, Page } from 'playwright-core';
-import { findAccount, limitAccountAs } from '../../src/accounts/accounts.ts';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
-import { post } from '../support/api.ts';
-import { skipWithoutBrowser } from '../support/browser.ts';
-import {
-  assertAccessible,
-  assertNoSidewaysScroll,
-  becomes,
-  holdAnswers,
-  settled,
-  startVisitor,
-  type Visitor,
-} from '../support/console.ts';
+import { assertAccessible, assertNoSidewaysScroll, becomes, holdAnswers } from '../support/console.ts';
 import { plainImage } from '../support/hostile-images.ts';
-import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-const skip = skipWithoutBrowser();
+import { playgroundWith } from './playground-stage.ts';
 
 const input = { resolution: { values: ['720p'] }, ratio: { values: ['16:9', '9:16'] } };
 const catalogue = {
@@ -47,35 +32,8 @@ const catalogue = {
   ],
 };
 
-let service: TestService;
-let visitor: Visitor;
-let folder: string;
-before(async () => {
-  if (skip !== false) return;
-  folder = await mkdtemp(join(tmpdir(), 'videogen-models-'));
-  const path = join(folder, 'models.json');
-  await writeFile(path, JSON.stringify(catalogue));
-  service = await startTestService({ VIDEOGEN_MODELS: path });
-  visitor = await startVisitor(service);
-});
-afterEach(async () => {
-  if (skip === false) await visitor.closeTabs();
-});
-after(async () => {
-  if (skip !== false) return;
-  await visitor.close();
-  await service.close();
-  await rm(folder, { recursive: true });
-});
-
-async function openPlayground() {
-  const { accountId, key } = await createTestAccount(service.database, 1_000);
-  const tab = await visitor.signedIn({ [accountId]: 'owner' });
-  await tab.open(`/a/${accountId}/playground`);
-  return { ...tab, accountId, key };
-}
-
-const balanceOf = async (accountId: string) => (await findAccount(service.database.db, accountId))?.balance;
+const { skip, service, openPlayground } = playgroundWith(catalogue);
+const balanceOf = async (accountId: string) => (await findAccount(service().database.db, accountId))?.balance;
 const shownTasks = (page: Page) => new URL(page.url()).searchParams.get('tasks')?.split(',') ?? [];
 
 async function choose(page: Page, variants: string): Promise<void> {
@@ -104,7 +62,7 @@ test(
   'three videos of a prompt: each priced and charged once under its own seed, then played as one by mouse and keyboard',
   { skip },
   async () => {
-    const { page, errors, accountId } = await openPlayground();
+    const { page, errors, accountId } = await openPlayground(1_000);
     const keys: (string | undefined)[] = [];
     page.on('request', (request) => {
       if (request.url().endsWith('/createTask')) keys.push(request.headers()['idempotency-key']);
@@ -119,7 +77,7 @@ test(
     await page.getByRole('button', { name: 'Generate 3 videos · 150 credits' }).click();
     await becomes('the films', () => page.locator('article video').count(), 3);
     assert.deepEqual(await page.getByRole('article').getByRole('heading').allInnerTexts(), labels);
-    const tasks = await Promise.all(shownTasks(page).map((taskId) => findTask(service.database.db, taskId)));
+    const tasks = await Promise.all(shownTasks(page).map((taskId) => findTask(service().database.db, taskId)));
     const seeds = tasks.map((task) => `Seed ${String(task?.param.input.seed)}`);
     assert.deepEqual(seeds, labels);
     assert.equal(new Set(labels).size, 3);
@@ -156,86 +114,11 @@ test(
   },
 );
 
-/** Records what the browser would show, and how often it was requested to allow it. */
-const recordNotifications = `(() => {
-  window.shown = [];
-  window.requests = 0;
-  window.Notification = class extends EventTarget {
-    static permission = 'default';
-    static requestPermission() {
-      window.requests += 1;
-      this.permission = 'granted';
-      return Promise.resolve('granted');
-    }
-    constructor(title) { super(); window.shown.push(title); }
-    close() {}
-  };
-})()`;
-
-const hide = `(() => {
-  Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' });
-  document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-})()`;
-
-async function cancel(card: Locator): Promise<void> {
-  await card.getByRole('button', { name: 'Cancel' }).click();
-  await card.page().getByRole('dialog').getByRole('button', { name: 'Cancel task' }).click();
-}
-
-test(
-  'what is refused beside accepted videos is named and not charged, a retry starts it, and a hidden tab notifies at the end',
-  { skip },
-  async () => {
-    const { page, errors, accountId, key } = await openPlayground();
-    const operator = { kind: 'command_line', name: 'ada' } as const;
-    await limitAccountAs(service.database.db, operator, { accountId, maxUnfinishedTasks: 2 });
-    await page.reload();
-    await page.getByLabel('Prompt').fill('[[hang]] a paper boat');
-    await choose(page, '3');
-    await page.getByRole('button', { name: 'Generate 3 videos · 150 credits' }).click();
-    const notice = page.getByRole('alert').filter({ hasText: '1 of 3 videos not started' });
-    await notice.getByText('You were charged 100\u00A0credits for the 2 videos that were started.').waitFor();
-    const cards = page.getByRole('article');
-    const [first, second, refused] = [cards.nth(0), cards.nth(1), cards.nth(2)];
-    await refused.getByText('Too many unfinished videos').waitFor();
-    await refused.getByText('Not charged.').waitFor();
-    assert.equal(await balanceOf(accountId), 900);
-    await assertAccessible(page, 'a refused video beside two others');
-
-    await cancel(first);
-    await first.getByRole('region', { name: 'Receipt' }).getByText('+50').waitFor();
-    await becomes('the title', () => page.title(), '1/2 done · Videogen');
-    await refused.getByRole('button', { name: 'Try again · 50 credits' }).click();
-    await becomes('the title', () => page.title(), '1/3 done · Videogen');
-    await notice.waitFor({ state: 'detached' });
-    assert.equal(await balanceOf(accountId), 900);
-
-    await page.evaluate(recordNotifications);
-    assert.equal(await page.evaluate('window.requests'), 0);
-    await page.getByRole('button', { name: 'Notify me' }).click();
-    await page.getByRole('button', { name: 'Notification on' }).waitFor();
-    assert.equal(await page.evaluate('window.requests'), 1);
-    await cancel(second);
-    await second.getByRole('region', { name: 'Receipt' }).waitFor();
-    await page.clock.install();
-    await page.evaluate(hide);
-    const last = shownTasks(page).at(-1) ?? '';
-    assert.equal((await post({ ...service, key }, '/api/v1/jobs/cancelTask', { taskId: last })).status, 200);
-    await waitFor('the notification', async () => {
-      await page.clock.fastForward(5_000);
-      return (await page.evaluate<string[]>('window.shown')).length > 0 || undefined;
-    });
-    assert.deepEqual(await page.evaluate('window.shown'), ['0 of 3 videos are ready']);
-    assert.equal(await page.title(), '3/3 done · Videogen');
-    assert.deepEqual(errors, []);
-  },
-);
-
 test(
   'when the response to the second of three creates is lost, its card repeats the same request: no second task, no second charge',
   { skip },
   async () => {
-    const { page, errors, accountId } = await openPlayground();
+    const { page, errors, accountId } = await openPlayground(1_000);
     const keys: string[] = [];
     const lost: string[] = [];
     // The service gets every request; the response to the second one does not arrive, as when the network breaks.
@@ -266,7 +149,7 @@ test(
     );
     assert.equal(await balanceOf(accountId), 850);
     const text = 'select count(*)::int as tasks from tasks where account_id = $1';
-    assert.deepEqual(await service.database.db.run({ name: 'count-tasks-of', text }, [accountId]), [{ tasks: 3 }]);
+    assert.deepEqual(await service().database.db.run({ name: 'count-tasks-of', text }, [accountId]), [{ tasks: 3 }]);
     assert.ok(
       errors.every((error) => error.includes('ERR_CONNECTION_RESET')),
       errors.join(),
@@ -275,7 +158,7 @@ test(
 );
 
 test('two refused videos that are started again at the same time are both shown', { skip }, async () => {
-  const { page, accountId } = await openPlayground();
+  const { page, accountId } = await openPlayground(1_000);
   const path = '/api/v1/jobs/createTask';
   let sent = 0;
   page.on('request', (request) => void (request.url().endsWith(path) && (sent += 1)));
@@ -306,7 +189,7 @@ test(
   'a prompt for two models: the form shows the values of each; run again with a new seed; the history fills the form',
   { skip },
   async () => {
-    const { page, errors, accountId } = await openPlayground();
+    const { page, errors, accountId } = await openPlayground(1_000);
     await page.getByLabel('Prompt').fill('[[instant]] a paper boat');
     await choose(page, 'By model');
     await page.getByRole('checkbox', { name: 'Beta' }).and(page.locator(':checked')).waitFor();
@@ -325,7 +208,7 @@ test(
     await becomes('the films', () => page.locator('article video').count(), 3);
     await becomes('the videos', async () => (await names()).length, 3);
     const [one, again, other] = await Promise.all(
-      shownTasks(page).map((taskId) => findTask(service.database.db, taskId)),
+      shownTasks(page).map((taskId) => findTask(service().database.db, taskId)),
     );
     assert.deepEqual([one?.param.model, again?.param.model, other?.param.model], ['alpha', 'alpha', 'beta']);
     assert.notEqual(one?.param.input.seed, again?.param.input.seed);
@@ -344,49 +227,10 @@ test(
 );
 
 test('more files than a field takes are reported, and those that it takes are uploaded', { skip }, async () => {
-  const { page } = await openPlayground();
+  const { page } = await openPlayground(1_000);
   const buffer = await plainImage(640, 360).png().toBuffer();
   const files = ['a', 'b', 'c'].map((name) => ({ name: `${name}.png`, mimeType: 'image/png', buffer }));
   await page.getByLabel('Files of reference images').setInputFiles(files);
   await page.getByRole('alert').getByText('3 files chosen, but only 2 can be added').waitFor();
   await page.getByRole('button', { name: 'Remove image 2' }).waitFor();
 });
-
-const imageWidth = 'document.querySelector(".chosen-media img")?.naturalWidth ?? 0';
-
-test(
-  'a draft with an uploaded image survives the tab, reports a file that has expired, and is deleted at sign-out',
-  { skip },
-  async () => {
-    const { page, open, context, accountId } = await openPlayground();
-    await page.getByLabel('Prompt').fill('a draft');
-    const buffer = await plainImage(640, 360).png().toBuffer();
-    await page
-      .getByLabel('Files of reference images')
-      .setInputFiles({ name: 'boat.png', mimeType: 'image/png', buffer });
-    await page.getByRole('button', { name: 'Remove image 1' }).waitFor();
-    const second = await context.newPage();
-    await second.goto(page.url());
-    await settled(second);
-    assert.equal(await second.getByLabel('Prompt').inputValue(), 'a draft');
-    await becomes('the thumbnail', () => second.evaluate<number>(imageWidth), 640);
-    await second.close();
-    const text = `update uploads set expires_at = now() - interval '1 second'`;
-    await service.database.db.run({ name: 'expire-uploads', text, plannedAnew: true });
-    await page.reload();
-    await page.getByText('Uploaded image (expired, upload it again)').waitFor();
-    await page.getByRole('button', { name: /@example\.com/ }).click();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.waitForURL('**/sign-in');
-    assert.equal(await page.evaluate('localStorage.getItem("videogen-drafts")'), null);
-    await context.addCookies(await cookiesOf(accountId));
-    await open(`/a/${accountId}/playground`);
-    assert.equal(await page.getByLabel('Prompt').inputValue(), '');
-  },
-);
-
-/** The session of another member. */
-async function cookiesOf(accountId: string) {
-  const other = await visitor.signedIn({ [accountId]: 'member' });
-  return other.context.cookies();
-}

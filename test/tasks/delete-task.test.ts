@@ -22,7 +22,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../support/operator.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
-import { newMember, newPerson } from '../support/person.ts';
+import { rowsWith } from '../support/rows-with.ts';
+import { newPerson } from '../support/person.ts';
 
 let service: HttpService;
 let operator: TestOperator;
@@ -88,34 +89,11 @@ async function finished(headers?: Record<string, string>, imageUrls?: readonly s
   return taskId;
 }
 
-/** Every row of every table that holds a word. */
-async function rowsWith(word: string): Promise<readonly string[]> {
-  const { db } = service.database;
-  const text = `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`;
-  const found: string[] = [];
-  for (const { name } of await db.run<{ name: string }>({ name: 'test-tables', text })) {
-    const rows = await db.run<{ row: string }>(
-      {
-        name: `test-rows-${name}`,
-        text: `select to_jsonb(t)::text as row from "${name}" t where to_jsonb(t)::text like '%' || $1 || '%'`,
-      },
-      [word],
-    );
-    found.push(...rows.map(({ row }) => `${name} ${row}`));
-    // Answers of receivers are bytes.
-    if (name === 'callback_attempts') {
-      const heads = `select delivery_id from callback_attempts where position($1::bytea in response_head) > 0`;
-      found.push(...(await db.run({ name: 'test-heads', text: heads }, [Buffer.from(word)])).map(() => name));
-    }
-  }
-  return found;
-}
-
 test('200 nothing in the database says any more what the task was about, and its skeleton and the ledger stay', async () => {
   const image = await uploaded();
   const taskId = await finished({}, [image]);
   const earlier = (await service.recordInfo(account.key, taskId)).json.data;
-  assert.ok((await rowsWith(secret)).length >= 4);
+  assert.ok((await rowsWith(service.database.db, secret)).length >= 4);
   const answer = await remove({ taskId });
   assert.equal(answer.status, 200, answer.bytes.toString());
   assert.ok(Number(answer.json.data['contentDeleteTime']) > 0);
@@ -125,7 +103,7 @@ test('200 nothing in the database says any more what the task was about, and its
     [],
     'neither its callback nor its event is left',
   );
-  assert.deepEqual(await rowsWith(secret), []);
+  assert.deepEqual(await rowsWith(service.database.db, secret), []);
   const record = (await service.recordInfo(account.key, taskId)).json.data;
   assert.deepEqual(record, {
     ...earlier,
@@ -305,23 +283,3 @@ async function finishedLongAgo(taskId: string): Promise<void> {
   await client.query(`update tasks set completed_at = completed_at - interval '15 days' where id = $1`, [taskId]);
   await client.end();
 }
-
-test('a closed account creates nothing, has neither keys nor members, and stays closed', async () => {
-  const { accountId, person } = await newMember(service);
-  const close = (body: object) => person.ask('POST', '/api/console/v1/account/close', { accountId, body });
-  assert.equal((await close({ accountId: account.accountId })).status, 422);
-  assert.equal((await close({ accountId })).status, 200);
-  assertRefused(await person.ask('GET', '/api/console/v1/members', { accountId }), 404, /account not found/);
-  const body = { accountId, reason: 'asked for' };
-  for (const action of ['suspend', 'unsuspend'])
-    assertRefused(await operator.ask('POST', `/api/admin/v1/accounts/${action}`, { body }), 409, /closed for good/);
-  const shown = await operator.ask('GET', '/api/admin/v1/accounts/show', { query: { accountId } });
-  const { closeTime, suspendTime } = (shown.json.data as { account: Record<string, unknown> }).account;
-  assert.ok(closeTime === suspendTime && closeTime !== null);
-  const again = await operator.ask('POST', '/api/admin/v1/accounts/close', { body });
-  assert.equal(again.json.data['closeTime'], closeTime);
-  const other = await service.newAccount(1000);
-  const reason = 'asked for';
-  await operator.ask('POST', '/api/admin/v1/accounts/close', { body: { accountId: other.accountId, reason } });
-  assertRefused(await service.create(other.key, plainRequest), 401, /valid API key/);
-});
