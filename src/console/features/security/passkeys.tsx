@@ -36,7 +36,7 @@ export function Passkeys() {
       )}
     </DialogButton>
   );
-  // An open dialog ends with its button, so this button must not give way to the one of the empty list.
+  // An open dialog ends with its button, so there is none until the list is read: an empty list has its own.
   const hasAny = data !== undefined && data.passkeys.length > 0;
   return (
     <Card title={text.title} actions={hasAny ? add : undefined} isFlush>
