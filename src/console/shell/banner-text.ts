@@ -1,5 +1,4 @@
 import type { Answer } from '../api/call.ts';
-import { credits } from '../ui/money.tsx';
 import { duration } from '../ui/time.tsx';
 
 type Trouble = Answer<'/api/v1/status'>['models'][number];
@@ -20,7 +19,7 @@ export const bannerText = {
   lowBalance: (balance: number) =>
     balance <= 0
       ? 'This account has no credits left. New tasks are refused until you add some.'
-      : `Your balance is low: ${credits(balance)} left.`,
+      : `Your balance is low: ${balance.toLocaleString('en')} ${balance === 1 ? 'credit' : 'credits'} left.`,
   buyCredits: 'Buy credits',
 } as const;
 
