@@ -9,6 +9,7 @@ import { taskEventId } from '../../src/tasks/task-event.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { askWith, dataOf } from '../support/operator.ts';
 import { newPerson } from '../support/person.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
@@ -246,6 +247,13 @@ test('200 a test event of each type is sent to the endpoint; 404 without one; 40
   assertRefused(await post('/test'), 409, /test of this account is already running/);
   release(500);
   assert.deepEqual(await dataOf(first), { ...outcome, status: 500, delivered: false });
+});
+
+test('503 a test event for a host that other accounts are testing', async () => {
+  const { post } = await newClient();
+  await dataOf(post('/endpoint', endpoint));
+  answerOf = () => Promise.reject(new OutboundError('busy', 'receiver.example'));
+  assertRefused(await post('/test'), 503, /too many tests are running/);
 });
 
 test('403 a suspended account tests nothing; 409 a closed one changes nothing', async () => {
