@@ -59,7 +59,7 @@ export async function unreachableTemporal({
   return { fromMs, untilMs, backlog, startedAt, caughtUpAt };
 }
 
-/** The last of these start times; infinite when there is none. */
+/** The last of these start times; infinite if the map is empty. */
 export function lastOf(startedAt: ReadonlyMap<string, number>): number {
   return startedAt.size === 0 ? Infinity : Math.max(...startedAt.values());
 }

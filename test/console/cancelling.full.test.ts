@@ -5,7 +5,7 @@ import { startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
-// A person cancels a task. The engine is played: no task goes on by itself.
+// A person cancels a task. The engine is a fake: no task continues by itself.
 
 const skip = skipWithoutBrowser();
 
@@ -43,7 +43,7 @@ test('a waiting task says how many of its own are ahead, and is cancelled with i
   await receipt.getByText('0 credits').waitFor();
 });
 
-test('a cancel that fails is told in its dialog, which stays', { skip }, async () => {
+test('a cancel that fails is reported in its dialog, which stays', { skip }, async () => {
   const { accountId } = await service.newAccount(1_000);
   const taskId = await acceptTestTask(service.database.db, accountId, taskParam('a film'));
   const { page } = await visitor.signedIn({ [accountId]: 'member' });

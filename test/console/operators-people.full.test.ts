@@ -99,7 +99,7 @@ describe('an operator, people and their view', { skip }, () => {
     assert.equal((await page.content()).includes(key ?? ''), false);
   });
 
-  test('invites somebody, makes an operator and takes the right away, and disables a person', async () => {
+  test('invites somebody, makes an operator and removes the right, and disables a person', async () => {
     const guest = await newPerson(stage.service, { roles: { [seeded.accountId]: 'viewer' } });
     const act = async (item: string, button: string, answer: string) => {
       await press(`Actions for ${guest.email}`);

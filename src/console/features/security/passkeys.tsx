@@ -36,7 +36,7 @@ export function Passkeys() {
       )}
     </DialogButton>
   );
-  // An open dialog ends with its button, so there is none until the list is read: an empty list has its own.
+  // An open dialog ends with its button, so it waits until the list is read: an empty list shows a button of its own.
   const hasAny = data !== undefined && data.passkeys.length > 0;
   return (
     <Card title={text.title} actions={hasAny ? add : undefined} isFlush>
