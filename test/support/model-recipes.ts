@@ -189,9 +189,9 @@ export const modelRecipes: Readonly<Record<string, ModelRecipe>> = {
         '1': { text: 'a paper boat' },
         // ComfyUI refuses a node without its text.
         '2': { text: '' },
-        '6': { width: 1280, height: 736, length: 81 },
+        '6': { width: 1280, height: 736, length: 121 },
         '7': { seed: 7, steps: 30 },
-        '9': { fps: 16 },
+        '9': { fps: 24 },
         '10': { filename_prefix: 'videogen/the task' },
       };
       const filled = Object.entries(wanWorkflow).map(([id, node]) => {
