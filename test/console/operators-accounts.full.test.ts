@@ -132,6 +132,9 @@ describe('an operator and an account', { skip }, () => {
     await confirm('Suspend account');
     await page.getByText('This account is suspended').waitFor();
     assert.equal((await create()).json.error, 'account_suspended');
+    await page.getByRole('link', { name: 'See who did it and why' }).click();
+    await audited([['Suspended account', 'Unpaid invoices']]);
+    await openAccount();
     await choose('Lift suspension');
     await dialog().getByLabel('Reason').fill('Paid');
     await confirm('Lift suspension');

@@ -128,7 +128,13 @@ describe('an operator, people and their view', { skip }, () => {
     const events = page.getByRole('table', { name: 'Security events, newest first' });
     await events.getByText(`${guest.email}, by ${stage.ada.email}`).first().waitFor();
     await page.getByRole('link', { name: 'People', exact: true }).first().click();
-    await act('Erase', 'Erase person', 'Person erased');
+    await press(`Actions for ${guest.email}`);
+    await page.getByRole('button', { name: 'Erase' }).click();
+    const erase = dialog().getByRole('button', { name: 'Erase person' });
+    assert.equal(await erase.getAttribute('aria-disabled'), 'true', 'the address has to be typed');
+    await dialog().getByLabel(`Type ${guest.email} to confirm`).fill(guest.email);
+    await confirm('Erase person');
+    await said('Person erased');
     await page.getByRole('button', { name: `Actions for ${guest.email}` }).waitFor({ state: 'detached' });
   });
 

@@ -12,7 +12,7 @@ import { AccountPages, OperatorPages } from '../routes.tsx';
 import { Toasts } from '../ui/toast.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { GateWaiting } from './gate.tsx';
-import { Forbidden, NotFound } from './page-states.tsx';
+import { Forbidden, NoAccount, NotFound } from './page-states.tsx';
 import { shellText } from './shell-text.ts';
 import { AccountShell, OpsShell } from './shell.tsx';
 import { Sudo } from './sudo.tsx';
@@ -57,7 +57,7 @@ function SignedIn() {
         <Route path="/a/:accountId/*?">{({ accountId }) => <InAccount me={me} accountId={accountId} />}</Route>
         <Route path="/no-account">
           <OpsShell me={me}>
-            <Forbidden what={shellText.noMembership} />
+            <NoAccount />
           </OpsShell>
         </Route>
         <Route path="/ops/*?">

@@ -1,33 +1,36 @@
 import { Fragment } from 'preact';
-import { accountPages, type PageDeclaration } from '../pages.ts';
 import { Dialog, DialogBody } from '../ui/dialog.tsx';
+import { keyboardText } from './keyboard-text.ts';
+import type { NavLink } from './nav.ts';
 import { Palette } from './palette.tsx';
-import { shellText } from './shell-text.ts';
 
-type DialogProps = { readonly shown: 'list' | 'palette'; readonly onClose: () => void };
+type DialogProps = {
+  readonly shown: 'list' | 'palette';
+  /** The pages that `g` and a letter lead to. */
+  readonly pages: readonly NavLink[];
+  readonly onClose: () => void;
+};
 
 /** The dialogs that shortcuts open. */
-export function KeyboardDialog({ shown, onClose }: DialogProps) {
-  return shown === 'palette' ? <Palette onClose={onClose} /> : <ShortcutList onClose={onClose} />;
+export function KeyboardDialog({ shown, pages, onClose }: DialogProps) {
+  return shown === 'palette' ? <Palette onClose={onClose} /> : <ShortcutList pages={pages} onClose={onClose} />;
 }
 
-const words = shellText.shortcuts;
-const shortcuts: readonly (readonly [keys: string, effect: string])[] = [
-  ...Object.values<PageDeclaration>(accountPages).flatMap(({ key, title }) =>
-    key === undefined ? [] : [[`g ${key}`, title] as const],
-  ),
+const words = keyboardText.shortcuts;
+const everywhere: readonly (readonly [keys: string, effect: string])[] = [
   ['Ctrl k', words.palette],
   ['/', words.search],
   ['Ctrl Enter', words.generate],
   ['Space ← → m', words.playback],
 ];
 
-function ShortcutList({ onClose }: Omit<DialogProps, 'shown'>) {
+function ShortcutList({ pages, onClose }: Omit<DialogProps, 'shown'>) {
+  const toPages = pages.flatMap(({ key, title }) => (key === undefined ? [] : [[`g ${key}`, title] as const]));
   return (
     <Dialog title={words.title} onClose={onClose}>
       <DialogBody>
         <dl class="facts">
-          {shortcuts.map(([keys, effect]) => (
+          {[...toPages, ...everywhere].map(([keys, effect]) => (
             <div key={effect}>
               <dt>
                 {keys.split(' ').map((key) => (

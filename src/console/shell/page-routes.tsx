@@ -4,6 +4,7 @@ import type { PageDeclaration } from '../pages.ts';
 import { areaOf } from '../paths.ts';
 import { PageTitle } from '../ui/page.tsx';
 import { NotFound } from './page-states.tsx';
+import { Shortcuts } from './shortcuts.tsx';
 
 type RoutesProps = {
   /** Undefined for the area of operators. */
@@ -14,29 +15,32 @@ type RoutesProps = {
   readonly details: Readonly<Record<string, FunctionComponent<{ readonly id: string }>>>;
 };
 
-/** The pages of an area, each at its declared address. */
+/** The pages of an area, each at its declared address, and the shortcuts between them. */
 export function PageRoutes({ account, declared, pages, details }: RoutesProps) {
   return (
-    <Switch>
-      {Object.entries(declared).flatMap(([name, { path, title }]) => {
-        const [Page, Detail] = [pages[name], details[name]];
-        const address = `${areaOf(account)}${path}`;
-        return [
-          Page !== undefined && (
-            <Route key={address} path={address}>
-              <PageTitle.Provider value={title}>
-                <Page />
-              </PageTitle.Provider>
-            </Route>
-          ),
-          Detail !== undefined && (
-            <Route key={`${address}/:id`} path={`${address}/:id`}>
-              {({ id }) => <Detail key={id} id={id} />}
-            </Route>
-          ),
-        ];
-      })}
-      <Route component={NotFound} />
-    </Switch>
+    <>
+      <Switch>
+        {Object.entries(declared).flatMap(([name, { path, title }]) => {
+          const [Page, Detail] = [pages[name], details[name]];
+          const address = `${areaOf(account)}${path}`;
+          return [
+            Page !== undefined && (
+              <Route key={address} path={address}>
+                <PageTitle.Provider value={title}>
+                  <Page />
+                </PageTitle.Provider>
+              </Route>
+            ),
+            Detail !== undefined && (
+              <Route key={`${address}/:id`} path={`${address}/:id`}>
+                {({ id }) => <Detail key={id} id={id} />}
+              </Route>
+            ),
+          ];
+        })}
+        <Route component={NotFound} />
+      </Switch>
+      <Shortcuts />
+    </>
   );
 }

@@ -35,6 +35,18 @@ export function Forbidden({ what }: { readonly what: string }) {
   return <NoPage icon={Lock} page={page} title={title} text={what} />;
 }
 
+/** The first page of a person who belongs to no account. No other page is theirs. */
+export function NoAccount() {
+  const { page, title, text } = shellText.noMembership;
+  return (
+    <Page title={page}>
+      <Empty icon={Lock} title={title}>
+        <p>{text}</p>
+      </Empty>
+    </Page>
+  );
+}
+
 type NoPageProps = { readonly icon: Icon; readonly page: string; readonly title: string; readonly text: string };
 
 function NoPage({ icon, page, title, text }: NoPageProps) {

@@ -4,11 +4,12 @@ import { AccountContext } from '../api/queries.ts';
 import { useMe } from '../api/session.ts';
 import { opsPaths, paths } from '../paths.ts';
 import { Dialog, DialogBody } from '../ui/dialog.tsx';
+import { keyboardText } from './keyboard-text.ts';
 import { accountNav, type NavLink, operatorNav } from './nav.ts';
 import { shellText } from './shell-text.ts';
 import './palette.css';
 
-const words = shellText.palette;
+const words = keyboardText.palette;
 
 type Goal = { readonly href: string; readonly label: string; readonly group: string; readonly words?: string };
 
@@ -120,7 +121,18 @@ function useGoals(text: string): readonly Goal[] {
   const named = all.filter(({ label, group, words: also = '' }) =>
     `${label} ${group} ${also}`.toLowerCase().includes(query),
   );
-  return [...tasksOf(query, own?.accountId, me?.user.isOperator === true), ...named].slice(0, maxGoals);
+  const isOperator = me?.user.isOperator === true;
+  const found = [...tasksOf(query, own?.accountId, isOperator), ...named].slice(0, maxGoals);
+  return isOperator ? [...found, ...accountsOf(text.trim())] : found;
+}
+
+/** For operators: the account of this id, or a search for those whose name begins with the text. */
+function accountsOf(text: string): readonly Goal[] {
+  if (text === '') return [];
+  if (wholeId.test(text.toLowerCase()))
+    return [{ href: opsPaths.account(text.toLowerCase()), label: words.account(text), group: words.accountGroup }];
+  const href = `${opsPaths.accounts}?search=${encodeURIComponent(text)}`;
+  return [{ href, label: words.accountsWith(text), group: words.searchGroup }];
 }
 
 function goalsOf(links: readonly NavLink[], group: string): readonly Goal[] {

@@ -32,7 +32,11 @@ export const shellText = {
   offline: 'The service is not responding.',
   recovering: 'The service is recovering.',
   stale: 'This page may be out of date. Retrying automatically.',
-  noMembership: 'You’re not a member of any account yet. Ask an owner for an invitation.',
+  noMembership: {
+    page: 'No account',
+    title: 'You’re not a member of any account yet',
+    text: 'Ask an owner of an account for an invitation.',
+  },
   forOperators: 'Only operators of this service have access.',
   notYourAccount: 'This account doesn’t exist, or you’re not a member of it. Ask an owner for an invitation.',
   broken: {
@@ -52,23 +56,6 @@ export const shellText = {
   },
   forbidden: { page: 'Not available', title: 'You don’t have access to this page' },
   toOverview: 'Go to the overview',
-  palette: {
-    title: 'Go to',
-    label: 'Page, account or task ID',
-    results: 'Results',
-    none: 'No results. To find a task, enter at least 4 characters of its ID.',
-    task: (id: string) => `Task ${id}`,
-    tasksWith: (part: string) => `Tasks whose ID contains ${part}`,
-    taskGroup: 'Task',
-    searchGroup: 'Search',
-  },
-  shortcuts: {
-    title: 'Keyboard shortcuts',
-    palette: 'Go to a page or a task',
-    search: 'Search in the list',
-    generate: 'Generate, in the playground',
-    playback: 'Play, seek and unmute compared videos',
-  },
   sudo: {
     title: 'Confirm your identity',
     lead: 'This action changes who can use the account, its credits or its content. Confirm your identity to continue.',

@@ -10,7 +10,6 @@ import { AccountBanners, OperatorBanners } from './banners.tsx';
 import { Mark } from './mark.tsx';
 import { OfflineBanner } from './offline-banner.tsx';
 import { shellText } from './shell-text.ts';
-import { Shortcuts } from './shortcuts.tsx';
 import { AccountSidebar, OpsSidebar } from './sidebar.tsx';
 import './shell.css';
 
@@ -88,7 +87,6 @@ function Frame({ sidebar, banner, children }: FrameProps) {
           </main>
         </div>
       </div>
-      <Shortcuts />
     </>
   );
 }

@@ -41,7 +41,8 @@ export function Shortcuts() {
     return () => removeEventListener('keydown', press);
   }, [account, role, navigate]);
   if (shown === undefined) return null;
-  return <KeyboardDialog shown={shown} onClose={() => setShown(undefined)} />;
+  const pages = account === undefined ? [] : accountNav(account, role);
+  return <KeyboardDialog shown={shown} pages={pages} onClose={() => setShown(undefined)} />;
 }
 
 function isTyping(target: EventTarget | null): boolean {

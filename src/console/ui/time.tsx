@@ -1,6 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
 
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+/** With the name of the reader's time zone, because documents and statements are in UTC. */
+const exact = new Intl.DateTimeFormat('en', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+  hourCycle: 'h23',
+});
 const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 const short = new Intl.DateTimeFormat('en', {
   hour: '2-digit',

@@ -1,3 +1,4 @@
+import { Link } from 'wouter-preact';
 import type { Answer } from '../../api/call.ts';
 import type { Account } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
@@ -107,7 +108,7 @@ function AccountContent({ account, counts }: Answer<'/api/admin/v1/accounts/show
   );
 }
 
-function StateNotice({ account: { suspendTime, closeTime } }: PartProps) {
+function StateNotice({ account: { accountId, suspendTime, closeTime } }: PartProps) {
   if (suspendTime === null && closeTime === null) return null;
   const isClosed = closeTime !== null;
   return (
@@ -115,7 +116,8 @@ function StateNotice({ account: { suspendTime, closeTime } }: PartProps) {
       <p>
         {isClosed ? accountsText.closedSince : accountsText.suspendedSince}{' '}
         <ExactTime ms={closeTime ?? suspendTime ?? 0} />.{' '}
-        {isClosed ? accountsText.closedText : accountsText.suspendedText}
+        {isClosed ? accountsText.closedText : accountsText.suspendedText}{' '}
+        <Link href={`${opsPaths.audit}?account=${accountId}`}>{accountsText.seeAudit}</Link>
       </p>
     </Notice>
   );

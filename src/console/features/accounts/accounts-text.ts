@@ -33,6 +33,7 @@ export const accountsText = {
   suspendedTitle: 'This account is suspended',
   suspendedSince: 'Suspended',
   suspendedText: 'It can’t create tasks or keys. Tasks that were accepted before finish.',
+  seeAudit: 'See who did it and why',
   generating: 'Generating',
   waitingNote: (count: string) => `${count} waiting`,
   tasks: 'Tasks',

@@ -2,7 +2,7 @@ import type { OperatorAction } from '../../api/contract.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { ScrollText } from '../../ui/icons.ts';
 import { ListPage } from '../../ui/list.tsx';
-import { Time } from '../../ui/time.tsx';
+import { ExactTime } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { accountFilter } from '../accounts/account-search.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
@@ -30,7 +30,7 @@ export function AuditPage() {
         { title: auditText.target, cell: (action) => <Target action={action} /> },
         { title: auditText.reason, isWide: true, cell: (action) => <Reason action={action} /> },
         { title: auditText.actor, cell: ({ actor }) => <Actor actor={actor} /> },
-        { title: auditText.time, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+        { title: auditText.time, kind: 'end', cell: ({ createTime }) => <ExactTime ms={createTime} /> },
       ]}
     />
   );

@@ -6,7 +6,7 @@ import { amountWords, number } from '../../ui/money.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/table-card.tsx';
-import { duration, ExactTime, Time } from '../../ui/time.tsx';
+import { duration, ExactTime, Time, useNow } from '../../ui/time.tsx';
 import { catalogueText } from './catalogue-text.ts';
 
 type Props = { readonly catalogue: LoadedCatalogue };
@@ -102,14 +102,23 @@ function Models({ catalogue: { models, notSold } }: Props) {
   );
 }
 
+/** The amounts in force, and those that begin later. */
 function Prices({ model: { prices } }: { readonly model: Model }) {
+  const now = useNow(60_000);
   return (
     <ul>
       {prices.map(({ name, amounts }) => {
-        const last = amounts.at(-1);
+        const current = amounts.findLast(({ fromTime }) => fromTime <= now);
         return (
           <li key={name}>
-            {prices.length > 1 && <code>{name}</code>} {last !== undefined && amountWords(last)}
+            {prices.length > 1 && <code>{name}</code>} {current !== undefined && amountWords(current)}
+            {amounts
+              .filter(({ fromTime }) => fromTime > now)
+              .map((later) => (
+                <small key={later.fromTime} class="under">
+                  {amountWords(later)}, {catalogueText.from} <ExactTime ms={later.fromTime} />
+                </small>
+              ))}
           </li>
         );
       })}

@@ -12,6 +12,7 @@ export const catalogueText = {
   workerRefusals: 'Workers rejected the catalogue',
   models: 'Models',
   model: 'Model',
+  from: 'from',
   prices: 'Prices',
   providers: 'Providers',
   deadline: 'Deadline',

@@ -84,12 +84,23 @@ function KeyState({ apiKey }: KeyProps) {
   );
 }
 
+/** A key can list many models; the rest are in its title. */
+const modelsShown = 3;
+
 function Access({ apiKey: { scopes, dialect, models } }: KeyProps) {
+  const word = accessWord(scopes);
   return (
-    <span class="badges" title={scopes.map((scope) => scopeText[scope] ?? scope).join('\n')}>
-      {accessWord(scopes)}
-      {models !== null && <Badge>{keysText.modelCount(models.length)}</Badge>}
-      {dialect === 'kie' && <Badge tone="live">{keysText.kieBadge}</Badge>}
+    <span>
+      <span class="badges" title={scopes.map((scope) => scopeText[scope] ?? scope).join('\n')}>
+        {word}
+        {dialect === 'kie' && <Badge tone="live">{keysText.kieBadge}</Badge>}
+      </span>
+      {word === keysText.custom && <small class="under">{scopes.join(', ')}</small>}
+      {models !== null && (
+        <small class="under" title={models.join('\n')}>
+          {keysText.onlyModels(models.slice(0, modelsShown), models.length - modelsShown)}
+        </small>
+      )}
     </span>
   );
 }

@@ -34,7 +34,8 @@ export const keysText = {
   readOnly: 'Read only',
   custom: 'Custom',
   kieBadge: 'kie.ai',
-  modelCount: (count: number) => (count === 1 ? '1 model' : `${count} models`),
+  onlyModels: (names: readonly string[], more: number) =>
+    `Only ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
   use: 'Credits, 30 days',
   tasks: (count: string) => (count === '1' ? '1 task' : `${count} tasks`),
   lastUsed: 'Last used',

@@ -18,6 +18,8 @@ type Act = {
   readonly isDanger?: boolean;
   /** It ends the person's sessions. */
   readonly endsSessions?: boolean;
+  /** The e-mail address has to be typed. */
+  readonly isForever?: boolean;
 };
 
 type ActPath =
@@ -89,6 +91,7 @@ const acts = {
     done: () => peopleText.eraseDone,
     isDanger: true,
     endsSessions: true,
+    isForever: true,
   },
 } as const satisfies Readonly<Record<string, Act>>;
 
@@ -165,6 +168,7 @@ function ActDialog({ name, person: { userId, email }, isSelf, onClose }: ActProp
       title={act.title(email)}
       action={act.action}
       isDanger={act.isDanger}
+      confirmText={act.isForever === true ? email : undefined}
       body={() => (act.path.endsWith('/operator') ? { userId, isOperator } : { userId })}
       done={act.done(email)}
       onClose={onClose}

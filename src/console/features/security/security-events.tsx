@@ -1,7 +1,7 @@
 import { ScrollText } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Time } from '../../ui/time.tsx';
+import { ExactTime } from '../../ui/time.tsx';
 import { deviceOf } from './device.ts';
 import { eventLabel, securityText } from './security-text.ts';
 
@@ -40,7 +40,7 @@ export function SecurityEvents({ path }: EventsProps) {
           title: text.columns.from,
           cell: ({ address, userAgent }) => [address, deviceOf(userAgent)].filter(Boolean).join(', ') || '–',
         },
-        { title: text.columns.time, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+        { title: text.columns.time, kind: 'end', cell: ({ createTime }) => <ExactTime ms={createTime} /> },
       ]}
     />
   );

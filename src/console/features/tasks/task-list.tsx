@@ -43,7 +43,13 @@ export function TaskList({ accountId, filters }: ListProps) {
         empty={{
           icon: Film,
           title: tasksText.emptyTitle,
-          children: isOperator ? <p>{tasksText.emptyOfAccount}</p> : <FirstSteps />,
+          children: isOfAll ? (
+            <p>{tasksText.emptyOfAll}</p>
+          ) : isOperator ? (
+            <p>{tasksText.emptyOfAccount}</p>
+          ) : (
+            <FirstSteps />
+          ),
         }}
       />
       {cancelling !== undefined && <CancelTasksDialog tasks={cancelling} onClose={() => setCancelling(undefined)} />}

@@ -166,6 +166,7 @@ export const tasksText = {
   emptyTitle: 'No tasks yet',
   empty: 'Each video is one task. You’re charged when it’s accepted, and refunded in full if it fails.',
   emptyOfAccount: 'This account hasn’t created any tasks.',
+  emptyOfAll: 'No account has created a task.',
   firstVideo: 'Create your first video',
   columns: {
     task: 'Task',
