@@ -4,7 +4,9 @@ import type { UpstreamError } from '../../src/providers/contract.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import type { FakeOptions } from '../support/fake-upstream.ts';
-import { database, played, renameProviders, upstreamOf } from './routing-stage.ts';
+import { database, played, prepareGenerations, renameProviders, upstreamOf } from './routing-stage.ts';
+
+prepareGenerations();
 
 const outOfMemory = { kind: 'upstream', detail: 'out of memory' } as const;
 

@@ -22,9 +22,12 @@ import {
   folder,
   passTime,
   played,
+  prepareGenerations,
   upstreamOf,
   worldOf,
 } from './routing-stage.ts';
+
+prepareGenerations();
 
 // Generations that wait: for a slot, a provider, or the start of their job.
 

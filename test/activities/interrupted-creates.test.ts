@@ -12,7 +12,9 @@ import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { createTestDeadlines } from '../support/test-deadlines.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { accountId, database, upstreamOf, worldOf } from './routing-stage.ts';
+import { accountId, database, prepareGenerations, upstreamOf, worldOf } from './routing-stage.ts';
+
+prepareGenerations();
 
 // Attempts that are aborted while a create, or the lookup of a lost one, is on its way.
 

@@ -8,7 +8,9 @@ import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { createTestDeadlines } from '../support/test-deadlines.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { accountId, database, priced, upstreamOf, worldOf } from './routing-stage.ts';
+import { accountId, database, prepareGenerations, priced, upstreamOf, worldOf } from './routing-stage.ts';
+
+prepareGenerations();
 
 // What a job has cost stays known when its task ends before the video is stored.
 

@@ -35,10 +35,13 @@ import {
   noop,
   passTime,
   played,
+  prepareGenerations,
   renameProviders,
   upstreamOf,
   worldOf,
 } from './routing-stage.ts';
+
+prepareGenerations();
 
 // Jobs that are lost: their response, the job, or its video.
 

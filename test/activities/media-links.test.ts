@@ -11,7 +11,18 @@ import { createFolderStore } from '../support/folder-store.ts';
 import type { FakeOptions } from '../support/fake-upstream.ts';
 import { playTask } from '../support/play-task.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
-import { accountId, database, folder, noop, renameProviders, upstreamOf, worldOf } from './routing-stage.ts';
+import {
+  accountId,
+  database,
+  folder,
+  noop,
+  prepareGenerations,
+  renameProviders,
+  upstreamOf,
+  worldOf,
+} from './routing-stage.ts';
+
+prepareGenerations();
 
 // Copies of reference media for upstreams that fetch them.
 

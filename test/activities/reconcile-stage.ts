@@ -16,7 +16,7 @@ import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.
 import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
-// `reconcile` with a real database and a fake Temporal and upstream, for a test file in a process of its own.
+// `reconcile` with a real database and a fake Temporal and upstream.
 
 export let database: TestDatabase;
 export let folder: string;
@@ -27,26 +27,29 @@ export const calls: string[] = [];
 /** The responses of Temporal; the workflow of any other task runs. */
 export const workflows = new Map<string, WorkflowDescription | Error>();
 
-before(async () => {
-  database = await createTestDatabase();
-  folder = await mkdtemp(join(tmpdir(), 'videogen-reconcile-'));
-  accountId = await createAccount(database.db, { name: 'reconcile', credits: 10_000_000 });
-});
-beforeEach(async () => {
-  await execute(`update accounts set max_unfinished_tasks = 100000`);
-  const unfinished = await execute(`select id from tasks where state not in ('success', 'fail')`);
-  for (const row of unfinished) await failAndRefund(database.db, String(row['id']), failure('internal'));
-  await execute(`update provider_jobs set settled_at = now() where settled_at is null`);
-  upstream = createFakeUpstream({ instant: false });
-  calls.length = 0;
-  workflows.clear();
-});
-after(async () => {
-  const violations = await auditLedger(database.db);
-  await rm(folder, { recursive: true });
-  await database.close();
-  assert.deepEqual(violations, []);
-});
+/** Called at the top of a file. Hooks at the top of this module would be those of the first file of a process alone. */
+export function prepareReconciles(): void {
+  before(async () => {
+    database = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'videogen-reconcile-'));
+    accountId = await createAccount(database.db, { name: 'reconcile', credits: 10_000_000 });
+  });
+  beforeEach(async () => {
+    await execute(`update accounts set max_unfinished_tasks = 100000`);
+    const unfinished = await execute(`select id from tasks where state not in ('success', 'fail')`);
+    for (const row of unfinished) await failAndRefund(database.db, String(row['id']), failure('internal'));
+    await execute(`update provider_jobs set settled_at = now() where settled_at is null`);
+    upstream = createFakeUpstream({ instant: false });
+    calls.length = 0;
+    workflows.clear();
+  });
+  after(async () => {
+    const violations = await auditLedger(database.db);
+    await rm(folder, { recursive: true });
+    await database.close();
+    assert.deepEqual(violations, []);
+  });
+}
 
 export const running: WorkflowDescription = {
   status: 'running',

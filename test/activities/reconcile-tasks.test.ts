@@ -15,12 +15,15 @@ import {
   failCodeOf,
   failing,
   failure,
+  prepareReconciles,
   run,
   running,
   terminated,
   workflows,
   worldOf,
 } from './reconcile-stage.ts';
+
+prepareReconciles();
 
 test('a task that waits behind others for 23 hours is not refunded', async () => {
   const taskId = await accepted(running);

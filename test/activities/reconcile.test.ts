@@ -16,11 +16,14 @@ import {
   execute,
   failCodeOf,
   failing,
+  prepareReconciles,
   run,
   terminated,
   workflows,
   worldOf,
 } from './reconcile-stage.ts';
+
+prepareReconciles();
 
 test('tasks without a workflow are started in order of arrival, except those of the last seconds', async () => {
   const taskIds: string[] = [];

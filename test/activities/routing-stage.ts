@@ -18,24 +18,27 @@ import { type PlayedTask, playTask } from '../support/play-task.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import type { RunProvider } from '../../src/providers/contract.ts';
 
-// Generations at fake upstreams with a real database, for a test file in a process of its own. Each test has its own providers.
+// Generations at fake upstreams with a real database. Each test has its own providers.
 
 export let database: TestDatabase;
 export let folder: string;
 export let accountId: string;
 let tests = 0;
-before(async () => {
-  database = await createTestDatabase();
-  folder = await mkdtemp(join(tmpdir(), 'videogen-routing-'));
-  accountId = await createAccount(database.db, { name: 'routed', credits: 1_000_000 });
-});
-beforeEach(renameProviders);
-after(async () => {
-  const violations = await auditLedger(database.db);
-  await rm(folder, { recursive: true });
-  await database.close();
-  assert.deepEqual(violations, []);
-});
+/** Called at the top of a file. Hooks at the top of this module would be those of the first file of a process alone. */
+export function prepareGenerations(): void {
+  before(async () => {
+    database = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'videogen-routing-'));
+    accountId = await createAccount(database.db, { name: 'routed', credits: 1_000_000 });
+  });
+  beforeEach(renameProviders);
+  after(async () => {
+    const violations = await auditLedger(database.db);
+    await rm(folder, { recursive: true });
+    await database.close();
+    assert.deepEqual(violations, []);
+  });
+}
 
 /** Gives the next upstreams new names, because cooldowns belong to names. */
 export function renameProviders(): void {

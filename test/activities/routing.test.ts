@@ -13,11 +13,14 @@ import {
   noop,
   passTime,
   played,
+  prepareGenerations,
   priced,
   renameProviders,
   upstreamOf,
   worldOf,
 } from './routing-stage.ts';
+
+prepareGenerations();
 
 // The choice of the next provider, and the end of a task, after each outcome of a job.
 

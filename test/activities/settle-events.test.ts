@@ -17,11 +17,14 @@ import {
   database,
   execute,
   failure,
+  prepareReconciles,
   run,
   terminated,
   workflows,
   worldOf,
 } from './reconcile-stage.ts';
+
+prepareReconciles();
 
 before(() => setEndpoint(null));
 

@@ -23,11 +23,14 @@ import {
   execute,
   failure,
   folder,
+  prepareReconciles,
   run,
   terminated,
   upstream,
   worldOf,
 } from './reconcile-stage.ts';
+
+prepareReconciles();
 
 test('the job of a failed task is stopped upstream once', async () => {
   const taskId = await failedWithJob();

@@ -3,7 +3,9 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { persistedSecret, lockDataFolder } from '../../src/embedded/data-folder.ts';
-import { awkwardFolder, runStarter } from '../support/embedded-processes.ts';
+import { awkwardFolder, endProcessesAfterTests, runStarter } from '../support/embedded-processes.ts';
+
+endProcessesAfterTests();
 
 test('a second process is refused with the pid of the first', async (t) => {
   const folder = await awkwardFolder();

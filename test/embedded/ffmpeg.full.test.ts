@@ -6,7 +6,9 @@ import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { cachedFfmpeg, findFfmpeg } from '../../src/embedded/ffmpeg.ts';
-import { awkwardFolder } from '../support/embedded-processes.ts';
+import { awkwardFolder, endProcessesAfterTests } from '../support/embedded-processes.ts';
+
+endProcessesAfterTests();
 
 const silent = () => undefined;
 

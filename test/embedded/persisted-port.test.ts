@@ -5,7 +5,9 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { freePort, persistedPort, reservePort } from '../../src/embedded/persisted-port.ts';
-import { awkwardFolder, runStarter } from '../support/embedded-processes.ts';
+import { awkwardFolder, endProcessesAfterTests, runStarter } from '../support/embedded-processes.ts';
+
+endProcessesAfterTests();
 
 test('a port that a process has chosen is chosen by no other until that process ends', async (t) => {
   const other = await runStarter('port');

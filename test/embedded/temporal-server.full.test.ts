@@ -6,9 +6,11 @@ import { test, type TestContext } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
 import { commandOf } from '../../src/embedded/running-process.ts';
 import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
-import { awkwardFolder, runStarter, until } from '../support/embedded-processes.ts';
+import { awkwardFolder, endProcessesAfterTests, runStarter, until } from '../support/embedded-processes.ts';
 import { testTemporalCli } from '../support/embedded-temporal-cli.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+
+endProcessesAfterTests();
 
 const namespace = 'videogen';
 

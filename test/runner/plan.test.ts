@@ -58,8 +58,8 @@ test('fast files share processes, a bounded number in each', () => {
   );
 });
 
-test('full files of the console share processes, fewer in each, and those of the service do not', () => {
-  const many = ['console', 'service'].flatMap((folder) =>
+test('full files of the console share processes, fewer in each, and those of operations do not', () => {
+  const many = ['console', 'ops'].flatMap((folder) =>
     Array.from({ length: 8 }, (_, index) => `${folder}/${index}.full.test.js`),
   );
   const { processes } = planRun(many, { ...fast, tier: 'full' });

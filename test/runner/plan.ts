@@ -9,7 +9,7 @@ const fastFilesPerProcess = 26;
 const fastGroup = 'fast';
 
 /** Folders whose full files share processes: one loads the service in three seconds, and then starts it in less than one. */
-const sharingFolders = ['cli', 'console'];
+const sharingFolders = ['console', 'service', 'survival', 'cli', 'http', 'clients', 'counterparts', 'ingress'];
 const fullFilesPerProcess = 5;
 
 /** Folders whose tests drive real processes or a browser: the only ones whose files may run a second time. */

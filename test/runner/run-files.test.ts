@@ -43,6 +43,12 @@ async function runFixtures(
 
 // Two of them wait for a limit.
 describe('the runner', { concurrency: 3 }, () => {
+  test('a file of a process finds the variables and the working folder that the one before it found', async () => {
+    const env = { VIDEOGEN_TEST_GIVEN: 'given' };
+    const run = await runFixtures([['changes-process', 'finds-process']], { env });
+    assert.equal(run.isGreen, true, run.summary);
+  });
+
   test('files share a process, and each reports its own tests, duration and reasons to skip', async () => {
     const run = await runFixtures([['passes', 'skips']]);
     assert.equal(run.isGreen, true, run.summary);

@@ -4,7 +4,10 @@ import { pathToFileURL } from 'node:url';
 import { outputSeparator } from './reporter.ts';
 
 // The process that runs the test files given as arguments, one after another. Each file becomes a suite named for it, so that its hooks
-// end with it and the reporter can attribute its tests. The next file is imported only when all tests of the last one have ended.
+// end with it and the reporter can attribute its tests. The next file is imported only when all tests of the last one have ended, and
+// finds the variables and the working folder as they were.
+const variables = { ...process.env };
+const folder = process.cwd();
 for (const file of process.argv.slice(2)) {
   process.stdout.write(`${outputSeparator}${file}\n`);
   await new Promise<void>((ended) => {
@@ -14,7 +17,12 @@ for (const file of process.argv.slice(2)) {
       } catch (error) {
         test('can be loaded', () => Promise.reject(error));
       }
-      after(() => ended());
+      after(() => {
+        for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name];
+        Object.assign(process.env, variables);
+        process.chdir(folder);
+        ended();
+      });
     });
   });
 }

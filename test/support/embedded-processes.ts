@@ -11,16 +11,19 @@ import { waitFor } from './wait-for.ts';
 
 const folders: string[] = [];
 
-afterEach(() => endPrograms());
+/** Called at the top of a file. Hooks at the top of this module would be those of the first file of a process alone. */
+export function endProcessesAfterTests(): void {
+  afterEach(() => endPrograms());
 
-// At the end of the file and not of the test: hooks run in the order they were made, and servers must stop first. Those that a
-// test which failed has left behind are killed.
-after(async () => {
-  for (const folder of folders) {
-    await killAll({ folder });
-    await rm(folder, { recursive: true, force: true });
-  }
-});
+  // At the end of the file and not of the test: hooks run in the order they were made, and servers must stop first. Those that a
+  // test which failed has left behind are killed.
+  after(async () => {
+    for (const folder of folders) {
+      await killAll({ folder });
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+}
 
 /** A folder with a name that trips careless code; it does not exist yet, the one above it does. */
 export async function awkwardFolder(): Promise<string> {
