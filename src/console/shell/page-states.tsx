@@ -35,7 +35,7 @@ export function Forbidden({ what }: { readonly what: string }) {
   return <NoPage icon={Lock} page={page} title={title} text={what} />;
 }
 
-/** The first page of a person who belongs to no account. No other page is theirs. */
+/** A user without a membership has this page alone. */
 export function NoAccount() {
   const { page, title, text } = shellText.noMembership;
   return (
