@@ -1,5 +1,5 @@
 import { type Account, accountColumns } from './accounts.ts';
-import { isActive } from './keys.ts';
+import { isActive } from './api-key.ts';
 import { many, one } from '../platform/database/statement.ts';
 import { leastId } from '../platform/database/sql.ts';
 import { isUnfinished } from '../tasks/task-states.ts';

@@ -1,4 +1,5 @@
-import { isActive, maxActiveKeys } from './keys.ts';
+import { isActive } from './api-key.ts';
+import { maxActiveKeys } from './keys.ts';
 import { maxUploadedBytes, maxUploads } from '../media/upload.ts';
 import type { Rate } from '../platform/rate-limit.ts';
 import { maybeOne } from '../platform/database/statement.ts';

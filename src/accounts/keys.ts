@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Dialect, Scope } from './api-key.ts';
+import { type Dialect, isActive, type Scope } from './api-key.ts';
 import type { Actor } from '../operators/operator.ts';
 import { type CapChange, setCaps } from '../credits/spend-caps.ts';
 import { lockOpenAccount } from './accounts.ts';
@@ -41,9 +41,6 @@ export type NewKey = Pick<ApiKey, 'name' | 'scopes'> & {
 export const keyColumns = `name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",
   revoked_at as "revokedAt"`;
 const apiKeyColumns = `id as "keyId", scopes, dialect, models, merge_repeats as "mergeRepeats", ${keyColumns}`;
-
-/** SQL: neither revoked nor expired. */
-export const isActive = 'revoked_at is null and (expires_at is null or expires_at > now())';
 
 const insertKey = {
   name: 'create-api-key',

@@ -39,6 +39,7 @@ const list = defineEndpoint({
   route: 'GET /api/v1/caps',
   scope: 'keys:write',
   summary: 'List spend caps',
+  description: 'The caps of the account, its members and its active keys.',
   data: listed,
   handler: async ({ caller }, { db }) => presentCaps(await listSpendCaps(db, caller.accountId)),
 });

@@ -1,3 +1,4 @@
+import { isActive } from '../accounts/api-key.ts';
 import { lockOpenAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
@@ -41,11 +42,12 @@ export const capColumns = `spend_caps.subject_kind as subject, period, credits,
   case when period_start < ${periodStart} then 0 else spent end as spent, ${nextStart} as "resetsAt",
   coalesce((select id from api_keys where spend_subject = subject_id order by created_at desc, id desc limit 1), subject_id) as "subjectId"`;
 
-/** Every cap of an account, with what was spent in the current period. */
+/** The caps of an account, its members and its active keys, with what was spent in the current period. */
 export const listSpendCaps = many<SpendCap, [accountId: string]>({
   name: 'list-spend-caps',
   text: `
 select ${capColumns} from spend_caps where account_id = $1
+  and (subject_kind <> 'key' or exists (select from api_keys where spend_subject = subject_id and ${isActive}))
 order by subject_kind, subject_id, array_position(array['day', 'month', 'total'], period)`,
 });
 

@@ -2,7 +2,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Operator } from './operator.ts';
 import { apiKeyHint, hashApiKey, isWellFormedKey, newApiKey } from '../accounts/key-format.ts';
 import type { Database } from '../platform/database/database.ts';
-import { type ApiKey, isActive, keyColumns, type RevokedKey } from '../accounts/keys.ts';
+import { isActive } from '../accounts/api-key.ts';
+import { type ApiKey, keyColumns, type RevokedKey } from '../accounts/keys.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
 
 const insertOperator = none({

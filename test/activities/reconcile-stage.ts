@@ -9,7 +9,11 @@ import type { WorkflowDescription } from '../../src/tasks/ports.ts';
 import type { FailCode } from '../../src/tasks/task.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
+import { endProviderJob } from '../../src/providers/job-ends.ts';
+import { reserveSlot } from '../../src/providers/slots.ts';
 import { confirmCharge, findTask, failAndRefund } from '../../src/tasks/tasks.ts';
+import { jobRequest } from '../providers/job-request.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';
@@ -109,4 +113,33 @@ export async function failCodeOf(taskId: string): Promise<FailCode | undefined> 
 
 export function execute(text: string): Promise<readonly Record<string, unknown>[]> {
   return database.db.run({ name: 'test-execute', text, plannedAnew: true });
+}
+
+/** Creates a task that failed a while ago, whose job has no known end. */
+export async function failedWithJob({ hasResponse = true } = {}): Promise<string> {
+  const taskId = await accepted(terminated);
+  const job = { taskId, ordinal: 1 };
+  const provider = upstream.provider.name;
+  const slot = { ...job, accountId, provider, pool: `${provider}/model` };
+  await reserveSlot(database.db, { ...slot, limit: 100 });
+  await intendReservedJob(database.db, { ...slot, configHash: 'a'.repeat(64), config: '{}' });
+  const submitted = await upstream.provider.submit(
+    jobRequest({ taskId, jobKey: taskId }),
+    new AbortController().signal,
+  );
+  assert.ok(submitted.kind === 'accepted');
+  if (hasResponse) await recordProviderJob(database.db, { ...job, jobId: submitted.id });
+  await failAndRefund(database.db, taskId, failure('terminated'));
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 });
+  await execute(`alter table tasks disable trigger final_tasks_never_change`);
+  await execute(`update tasks set completed_at = now() - interval '31 s' where id = '${taskId}'`);
+  await execute(`alter table tasks enable trigger final_tasks_never_change`);
+  await endProviderJob(database.db, { ...job, outcome: 'abandoned', failure: failure('timeout') });
+  return taskId;
+}
+
+/** Makes the intent older, by default than a create can be on its way. */
+export async function agedIntent(taskId: string, seconds = 61): Promise<void> {
+  const text = `update provider_jobs set intended_at = intended_at - interval '${seconds} s' where task_id = '${taskId}'`;
+  await execute(text);
 }

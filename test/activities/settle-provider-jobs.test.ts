@@ -7,25 +7,23 @@ import { costRule } from '../../src/models/catalogue/cost.ts';
 import type { JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
 import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
-import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
+import { recordProviderJob } from '../../src/providers/job-creates.ts';
 import { endProviderJob } from '../../src/providers/job-ends.ts';
-import { reserveSlot } from '../../src/providers/slots.ts';
 import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
-import { jobRequest } from '../providers/job-request.ts';
 import { attemptAt } from '../support/attempt-at.ts';
 import { providersOf } from '../support/fake-providers.ts';
 import { Killed } from '../support/interrupted-deps.ts';
 import {
   accepted,
-  accountId,
   activities,
+  agedIntent,
   database,
   execute,
+  failedWithJob,
   failure,
   folder,
   prepareReconciles,
   run,
-  terminated,
   upstream,
   worldOf,
 } from './reconcile-stage.ts';
@@ -236,32 +234,3 @@ test('a job whose provider does not respond is settled in the next run', async (
   await run(activities({ ...world, providers: providersOf([broken]) }).settleProviderJobs);
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
 });
-
-/** Creates a task that failed a while ago, whose job has no known end. */
-async function failedWithJob({ hasResponse = true } = {}): Promise<string> {
-  const taskId = await accepted(terminated);
-  const job = { taskId, ordinal: 1 };
-  const provider = upstream.provider.name;
-  const slot = { ...job, accountId, provider, pool: `${provider}/model` };
-  await reserveSlot(database.db, { ...slot, limit: 100 });
-  await intendReservedJob(database.db, { ...slot, configHash: 'a'.repeat(64), config: '{}' });
-  const submitted = await upstream.provider.submit(
-    jobRequest({ taskId, jobKey: taskId }),
-    new AbortController().signal,
-  );
-  assert.ok(submitted.kind === 'accepted');
-  if (hasResponse) await recordProviderJob(database.db, { ...job, jobId: submitted.id });
-  await failAndRefund(database.db, taskId, failure('terminated'));
-  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 });
-  await execute(`alter table tasks disable trigger final_tasks_never_change`);
-  await execute(`update tasks set completed_at = now() - interval '31 s' where id = '${taskId}'`);
-  await execute(`alter table tasks enable trigger final_tasks_never_change`);
-  await endProviderJob(database.db, { ...job, outcome: 'abandoned', failure: failure('timeout') });
-  return taskId;
-}
-
-/** Makes the intent older, by default than a create can be on its way. */
-async function agedIntent(taskId: string, seconds = 61): Promise<void> {
-  const text = `update provider_jobs set intended_at = intended_at - interval '${seconds} s' where task_id = '${taskId}'`;
-  await execute(text);
-}

@@ -122,7 +122,7 @@ where account_id = $1`;
   await open(`/tasks/${taskId}`);
   const facts = page.getByRole('region', { name: 'Details' }).locator('dl > div');
   const kept = facts.filter({ hasText: 'Available until' }).getByRole('definition');
-  await kept.getByText(/^\w{3} \d+, \d{4}, \d\d:\d\d:\d\d$/).waitFor();
+  await kept.getByText(/^\w{3} \d+, \d{4}, \d\d:\d\d:\d\d \S+$/).waitFor();
 });
 
 test('the first request of a new account asks for a model that the service has', { skip }, async () => {

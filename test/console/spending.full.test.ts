@@ -114,7 +114,7 @@ test('a key is created for one model with a limit, which it cannot exceed', { sk
   await closeDialog(page, 'Done');
   await page
     .getByRole('row', { name: /^trial/ })
-    .getByText('1 model', { exact: true })
+    .getByText('Only videogen-2.0', { exact: true })
     .waitFor();
   assert.equal((await service.create(key, plainRequest)).json.error, 'model_not_allowed');
   const { status, json } = await service.create(key, { ...plainRequest, model: 'videogen-2.0' });

@@ -56,6 +56,12 @@ test('402 a create beyond the cap of its key says what may be spent, and costs n
   assert.deepEqual(json.data, {
     caps: [{ subject: 'key', subjectId: keyId, period: 'month', cap: 166, spent: price, resetTime }],
   });
+  assert.equal((await send(owner.key, 'POST', '/api/v1/keys/revoke', { keyId })).status, 200);
+  assert.deepEqual(
+    (await send(owner.key, 'GET', '/api/v1/caps')).json.data,
+    { caps: [] },
+    'a revoked key spends nothing',
+  );
 });
 
 for (const [subject, period] of [

@@ -67,7 +67,8 @@ test('a key that is revoked after the checks, and before the charge, is refused'
       ),
   };
   assert.equal((await acceptTask(revoking, taskOf(client))).kind, 'key_inactive');
-  assert.deepEqual(await spentOf(client), [['key', 'total', 0]]);
+  const read = { name: 'test-spent', text: 'select spent::int from spend_caps where account_id = $1' };
+  assert.deepEqual(await db.run(read, [client.accountId]), [{ spent: 0 }]);
 });
 
 test('100 concurrent creates from two processes spend exactly up to the cap', async () => {

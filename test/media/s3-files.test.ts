@@ -206,11 +206,15 @@ describe('a bucket and its server', { skip }, () => {
 
   test('a server that is killed in the middle of an upload has no part of the file when it is back', async () => {
     const dying = await startS3Server();
+    const proxy = await startStallingProxy(dying.s3.endpoint);
     try {
       const location = { kind: 'bucket', bucket: dying.bucket, prefix: '' } as const;
       const files = createS3Files({ location, s3: dying.s3 });
+      const behindProxy = createS3Files({ location, s3: { ...dying.s3, endpoint: proxy.endpoint } });
       const path = await bytesIn('dying', randomBytes(40 * 1024 * 1024));
-      const putting = assert.rejects(files.put(key, path), { name: 'StoreUnavailable' });
+      proxy.stallAfter(20 * 1024 * 1024);
+      const putting = assert.rejects(behindProxy.put(key, path), { name: 'StoreUnavailable' });
+      await waitFor('the middle of the upload', () => proxy.stalled() > 0);
       await dying.kill();
       await putting;
       await dying.restart();
@@ -219,6 +223,7 @@ describe('a bucket and its server', { skip }, () => {
       await files.put(key, path);
       assert.equal(await files.sizeOf(key), 40 * 1024 * 1024);
     } finally {
+      await proxy.close();
       await dying.close();
     }
   });

@@ -9,6 +9,7 @@ import { createLiveCatalogue } from '../../src/models/live-catalogue.ts';
 import { reportModels, watchModels } from '../../src/models/report-models.ts';
 import { listWorkerReports, saveWorkerReport } from '../../src/models/worker-reports.ts';
 import { silentEvents } from '../support/events.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -51,7 +52,19 @@ async function stage(t: TestContext) {
     events: silentEvents,
     readSecret: secretReader(folder, {}),
   });
-  const { isSold, close } = await watchModels({ db: database.db, catalogue: api.current, log, pauseMs });
+  let reads = 0;
+  const run: Database['run'] = (...query) => {
+    reads += 1;
+    return database.db.run(...query);
+  };
+  const db = { ...database.db, run };
+  const { isSold, close } = await watchModels({ db, catalogue: api.current, log, pauseMs });
+  /** Waits until what is stored now has been read. */
+  const untilRead = async () => {
+    const before = reads;
+    // The first of them may have begun earlier.
+    await waitFor('two more reads', () => reads > before + 2);
+  };
   const settle = async () => {
     for (const live of [api, worker, api, worker]) await live.check();
   };
@@ -70,7 +83,7 @@ async function stage(t: TestContext) {
   const becomes = (model: string, expected: boolean) =>
     waitFor(`${model} ${expected}`, () => (isSold(model) === expected ? true : undefined));
   const supplySecret = () => writeFileSync(join(folder, 'vendor.key'), 'sk-1');
-  return { write, settle, startReports, becomes, isSold, logged, supplySecret, worker };
+  return { write, settle, startReports, untilRead, becomes, isSold, logged, supplySecret, worker };
 }
 
 test('a model that a reload adds is not sold while the workers refuse the file for a missing secret', async (t) => {
@@ -101,7 +114,7 @@ test('a model that a reload adds is not sold while the workers refuse the file f
 });
 
 test('without a live worker of its queue every model is sold, and tasks wait', async (t) => {
-  const { write, settle, startReports, becomes, isSold, worker } = await stage(t);
+  const { write, settle, startReports, untilRead, becomes, isSold, worker } = await stage(t);
   write({ first: 'open', second: 'vendor' });
   await settle();
   assert.ok(worker.problems().length > 0);
@@ -112,7 +125,7 @@ test('without a live worker of its queue every model is sold, and tasks wait', a
   await becomes('second', true);
   // A worker of another queue does not report it.
   await saveWorkerReport(database.db, { workerId: randomUUID(), queue: 'generation', models: [], refusal: undefined });
-  await waitFor('the report', async () => (await listWorkerReports(database.db))[0]);
+  await untilRead();
   assert.equal(isSold('second'), true);
 });
 

@@ -6,6 +6,8 @@ export type StallingProxy = {
   readonly endpoint: string;
   /** For connections made from now on, in each direction; those that are open are closed. */
   stallAfter(bytes: number): void;
+  /** How many directions of a connection stand still. */
+  stalled(): number;
   close(): Promise<void>;
 };
 
@@ -13,6 +15,7 @@ export async function startStallingProxy(target: string): Promise<StallingProxy>
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let limit = Infinity;
+  let stalled = 0;
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
     for (const [from, to] of [
@@ -25,7 +28,7 @@ export async function startStallingProxy(target: string): Promise<StallingProxy>
         sockets.delete(from);
         to.destroy();
       });
-      from.pipe(stalling(limit)).pipe(to);
+      from.pipe(stalling(limit, () => (stalled += 1))).pipe(to);
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -37,6 +40,7 @@ export async function startStallingProxy(target: string): Promise<StallingProxy>
       limit = bytes;
       closeAll();
     },
+    stalled: () => stalled,
     close: async () => {
       closeAll();
       await new Promise((resolve) => server.close(resolve));
@@ -45,12 +49,13 @@ export async function startStallingProxy(target: string): Promise<StallingProxy>
 }
 
 /** Lets so many bytes through, then takes none: its callback is never called. */
-function stalling(limit: number): Transform {
+function stalling(limit: number, onStall: () => void): Transform {
   let passed = 0;
   return new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       passed += chunk.length;
       if (passed <= limit) done(null, chunk);
+      else onStall();
     },
   });
 }

@@ -1,8 +1,11 @@
+import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { groupWaitingTasks } from '../../src/operators/waiting.ts';
+import { connectTemporal } from '../../src/temporal/connect.ts';
+import { createEngine } from '../../src/temporal/engine.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import { waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -12,6 +15,12 @@ import { waitFor } from '../support/wait-for.ts';
 let installation: Installation;
 /** The tasks whose next attempt fails once its job is recorded, with an hour until the following one. */
 const failing = new Set<string>();
+
+let providerTests = 0;
+let endProviderTests: () => void = () => undefined;
+const providerTestsEnd = new Promise<void>((resolve) => {
+  endProviderTests = resolve;
+});
 
 before(async () => {
   installation = await createInstallation();
@@ -29,18 +38,34 @@ function failingOnce(deps: ActivityDeps): ActivityDeps {
     // This stage ends once the job is recorded.
     if (event.kind === 'stage_ended' && event.stage === 'queue_wait') fail(installation.upstream.jobs.at(-1)?.taskId);
   };
-  const testProvider: ActivityDeps['testProvider'] = async ({ provider }) => ({ outcome: 'ok', detail: provider });
+  const testProvider: ActivityDeps['testProvider'] = async ({ provider }) => {
+    providerTests += 1;
+    await providerTestsEnd;
+    return { outcome: 'ok', detail: provider };
+  };
   return { ...deps, events: { emit }, testProvider };
 }
 
-test('an operator gets the result of a test from a worker; simultaneous tests of a provider are one', async () => {
-  const { engine, upstream } = installation;
+test('an operator gets the result of a test from a worker; simultaneous tests of a provider are one', async (t) => {
+  const { settings, queues, upstream } = installation;
+  let starts = 0;
+  const start: WorkflowClientInterceptor['start'] = async (input, next) => {
+    const runId = await next(input);
+    starts += 1;
+    return runId;
+  };
+  const { client, close } = connectTemporal(settings.temporal, { interceptors: { workflow: [{ start }] } });
+  t.after(close);
+  const engine = createEngine(client, queues);
   const { name } = upstream.provider;
-  const tests = await Promise.all([engine.testProvider(name), engine.testProvider(name)]);
+  const tests = [engine.testProvider(name), engine.testProvider(name)];
+  await waitFor('both starts', () => (starts === 2 ? true : undefined));
+  endProviderTests();
   assert.deepEqual(
-    tests,
+    await Promise.all(tests),
     [1, 2].map(() => ({ outcome: 'ok', detail: name })),
   );
+  assert.equal(providerTests, 1);
   assert.equal((await engine.testProvider('nobody')).outcome, 'not_tested');
 });
 
