@@ -58,10 +58,11 @@ test("after any history and any order of events, the ledger has what Stripe's re
     fc.asyncProperty(history, async ({ steps, endsWith }) => {
       const { records } = stage.stripe;
       const accountId = await stage.newAccount();
+      // Reconciliation covers what was ordered from here on.
+      const sinceMs = Date.now();
       const sessionIds: string[] = [];
       while (sessionIds.length < purchases) sessionIds.push((await stage.order(accountId)).sessionId);
       const first = records.events.length;
-      const sinceMs = Date.now();
       for (const one of steps) await play(one, { sessionIds, first, sinceMs });
       if (endsWith === 'reconciliation') await reconcilePayments(stage.deps, sinceMs);
       else for (let number = records.events.length - 1; number >= first; number -= 1) await deliver(number);
