@@ -11,7 +11,7 @@ let service: HttpService;
 before(async () => {
   service = await startHttpService({
     createRate: { quota: 20, windowMs: 10 * 60_000 },
-    reads: createRateLimiter({ quota: 100, windowMs: 10 * 60_000 }),
+    reads: createRateLimiter({ quota: 100, windowMs: 10 * 60_000 }, () => 0),
     promptRetentionMs: 30 * 86_400_000,
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runAudit } from '../../src/credits/ledger-audit.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { assertSince } from '../support/assert-since.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { askWith, dataOf } from '../support/operator.ts';
@@ -26,6 +27,7 @@ test('200 an account that has done nothing', async () => {
 });
 
 test('200 tasks by state, the use of the week, and that the books were checked', async () => {
+  await awayFromMidnight();
   const { db } = service.database;
   const { key } = await service.newAccount(1_000);
   const { json } = await service.create(key, { ...plainRequest, callBackUrl: 'http://127.0.0.1/' });

@@ -86,7 +86,7 @@ where task_id = $1`;
 test('operators can list and wake a task that pauses between look-ups of a lost create', async () => {
   const upstream = upstreamOf('lagging', {
     declines: () => ({ kind: 'unknown', detail: 'a slow proxy' }),
-    recover: () => ({ kind: 'later', afterMs: 15_000 }),
+    recover: () => ({ kind: 'later', afterMs: 3_600_000 }),
   });
   const world = worldOf({ upstreams: [upstream] });
   const taskId = await acceptTestTask(database.db, accountId, taskParam('lagging'));

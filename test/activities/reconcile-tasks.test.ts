@@ -53,7 +53,7 @@ for (const [what, workflow, failCode] of [
 for (const [what, workflow] of [
   ['has failed for nine minutes', () => failing(9, 1)],
   ['failed long ago and was not retried since the limit, because attempts are minutes apart', () => failing(14, 5)],
-  ['failed long ago and is being retried', () => failing(20, 0)],
+  ['failed long ago and is being retried', () => failing(20, -1)],
   ['failed long ago and waits for a worker', () => failing(20, undefined)],
 ] satisfies [string, () => WorkflowDescription][]) {
   test(`a task whose code ${what} is counted as stuck and not refunded`, async () => {

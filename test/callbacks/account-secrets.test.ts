@@ -48,7 +48,7 @@ test('the owner is shown a secret once, also when a callback used it first and w
 test('a rotation signs with both for the overlap, the new one first, and the new one was shown by it', async () => {
   const accountId = await newAccount();
   const [old] = await secretsOf(accountId);
-  const next = await rotate(accountId, 60);
+  const next = await rotate(accountId, 3_600);
   assert.deepEqual(await secretsOf(accountId), [next, old]);
   assert.equal(await revealSecret(database.db, box, accountId), undefined);
 });
@@ -63,7 +63,7 @@ test('without an overlap the old secret signs nothing any more', async () => {
 test('the ten newest secrets sign, and older ones are deleted', async () => {
   const accountId = await newAccount();
   const made: string[] = [];
-  for (let rotation = 0; rotation < 12; rotation += 1) made.push(await rotate(accountId, 60));
+  for (let rotation = 0; rotation < 12; rotation += 1) made.push(await rotate(accountId, 3_600));
   assert.deepEqual(await secretsOf(accountId), made.slice(-10).toReversed());
   const text = 'select 1 from callback_secrets where account_id = $1';
   assert.equal((await database.db.run({ name: 'test-count-secrets', text }, [accountId])).length, 10);
@@ -71,7 +71,7 @@ test('the ten newest secrets sign, and older ones are deleted', async () => {
 
 test('concurrent rotations all succeed and leave one current secret', async () => {
   const accountId = await newAccount();
-  const made = await Promise.all(Array.from({ length: 6 }, () => rotate(accountId, 60)));
+  const made = await Promise.all(Array.from({ length: 6 }, () => rotate(accountId, 3_600)));
   const active = await secretsOf(accountId);
   assert.deepEqual(active.toSorted(), made.toSorted());
   const text = 'select 1 from callback_secrets where account_id = $1 and expires_at is null';
@@ -83,7 +83,7 @@ test('after VIDEOGEN_SECRET was changed a secret cannot be opened, and a rotatio
   await secretsOf(accountId);
   const changed = createSecretBox('another key');
   await assert.rejects(callbackSecretsOf(database.db, changed, accountId), SecretBoxError);
-  const next = await rotateSecret(database.db, changed, { accountId, overlapSeconds: 60 });
+  const next = await rotateSecret(database.db, changed, { accountId, overlapSeconds: 3_600 });
   assert.deepEqual(await callbackSecretsOf(database.db, changed, accountId), [next]);
 });
 
@@ -101,7 +101,7 @@ test('after a rotation of VIDEOGEN_SECRET what is stored is moved to the new one
     secrets.set(accountId, await callbackSecretsOf(db, previous, accountId));
   }
   const [one = ''] = secrets.keys();
-  await rotateSecret(db, both, { accountId: one, overlapSeconds: 60 });
+  await rotateSecret(db, both, { accountId: one, overlapSeconds: 3_600 });
   secrets.set(one, await callbackSecretsOf(db, both, one));
   assert.equal(secrets.get(one)?.length, 2, 'the old one signs beside it');
   const [first, second] = await Promise.all([resealSecrets(db, both), resealSecrets(db, both)]);

@@ -164,6 +164,9 @@ async function withCallbacks() {
   await note(delivered, { status: 204 }, 'delivered');
   await note(failed, { status: 500 }, 'failed');
   await note(hidden, { error: 'blocked', startedAt: Date.now() + 600_000 }, 'failed');
+  // It stays hidden for a minute after its end.
+  const text = `update callback_deliveries set finished_at = finished_at + interval '1 hour' where id = $1`;
+  await service.database.db.run({ name: 'test-keep-hidden', text }, [hidden]);
   return { key, accountId, pending, delivered, failed, hidden };
 }
 

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import {
   assertAccessible,
@@ -240,6 +241,7 @@ test(
   'the ledger is filtered in the address and saved as the same lines of CSV; the days are a chart and a table',
   { skip },
   async () => {
+    await awayFromMidnight();
     const { accountId } = await service.newAccount(10_000);
     const { db } = service.database;
     const failed = await acceptTestTask(db, accountId, taskParam('refunded'));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { completeTask } from '../../src/tasks/tasks.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { assertNoSidewaysScroll, startVisitor, type Visitor, windows } from '../support/console.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
@@ -66,6 +67,7 @@ test('a price that is set while the playground is open is shown there', { skip }
 });
 
 test('the sums and the chart of the credits follow the ledger', { skip }, async () => {
+  await awayFromMidnight();
   const { accountId, page, open } = await newAccount();
   const { db } = service.database;
   await acceptTestTask(db, accountId, taskParam('the first one'));
@@ -93,6 +95,7 @@ test('the table of the figures scrolls within its box on a narrow screen', { ski
 });
 
 test('the chart of the credits shows four of six models, and one color for all others', { skip }, async () => {
+  await awayFromMidnight();
   const { accountId, page, open } = await newAccount();
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
     await acceptTestTask(service.database.db, accountId, { ...taskParam('a film'), model: `model-${name}` });

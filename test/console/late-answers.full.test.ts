@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { completeTask } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { assertAccessible, holdAnswers, signIn, startVisitor, type Visitor } from '../support/console.ts';
+import { assertAccessible, draftHas, holdAnswers, signIn, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -223,6 +223,7 @@ test('an upload that ends leaves what was typed and chosen meanwhile', { skip },
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   release();
   await page.getByRole('button', { name: 'Remove image 2' }).waitFor();
+  await draftHas(page, 'https://example.com/b.png');
   for (const _look of ['at once', 'after a reload']) {
     assert.equal(await page.getByLabel('Prompt').inputValue(), 'typed while it was uploaded');
     assert.equal(await page.getByRole('slider', { name: /Length/ }).inputValue(), '7');

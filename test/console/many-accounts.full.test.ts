@@ -48,7 +48,7 @@ test('every account has its name in lists, and can be searched for and chosen', 
   await page.waitForURL((url) => url.searchParams.get('account') === accountId);
   await page.getByRole('link', { name: 'of another account' }).waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'of the last account' }).waitFor();
-  assert.equal(await field.inputValue(), 'zz last');
+  await becomes('the name of the account', () => field.inputValue(), 'zz last');
   await page.getByRole('button', { name: 'Clear', exact: true }).click();
   await becomes('an empty field', () => field.inputValue(), '');
   await page.goto(`${service.url}/console/ops/people`);

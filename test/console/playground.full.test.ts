@@ -10,7 +10,7 @@ import type { Page } from 'playwright-core';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { python } from '../fakes/python.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { becomes, focused, startVisitor, type Visitor } from '../support/console.ts';
+import { becomes, draftHas, focused, startVisitor, type Visitor } from '../support/console.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 
 const skip = skipWithoutBrowser();
@@ -134,6 +134,7 @@ test('the form offers what the model can do, and what is run again survives a re
   await page.getByRole('button', { name: /^Generate/ }).waitFor();
   await page.waitForURL((url) => !url.searchParams.has('from'));
   await becomes('the prompt', () => page.getByLabel('Prompt').inputValue(), '[[instant]] the first one');
+  await draftHas(page, '[[instant]] the first one');
   await page.reload();
   await becomes('the prompt', () => page.getByLabel('Prompt').inputValue(), '[[instant]] the first one');
 });
@@ -160,6 +161,7 @@ test('the callback of the form stays open while its URL is typed anew, and a fau
   await field.fill('');
   await focused(field);
   await field.fill('ftp://example.com');
+  await draftHas(page, 'ftp://example.com');
   await page.reload();
   await field.waitFor();
   await summary.click();

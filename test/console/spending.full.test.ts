@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { createCodesAs } from '../../src/credits/redemption-codes.ts';
 import { listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { assertAccessible, closeDialog, focused, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -27,6 +28,7 @@ after(async () => {
 });
 
 test('an owner limits the account and reads what is used; an empty field removes the limit', { skip }, async () => {
+  await awayFromMidnight();
   const { accountId, key } = await service.newAccount(1_000);
   const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
   await page.goto(`${service.url}/console/a/${accountId}/credits`);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { bookCredits } from '../../src/credits/credits.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
@@ -200,6 +201,7 @@ test('422 an export with a cursor, 403 without the scope', async () => {
 });
 
 test('200 the sums of each day are those of the ledger', async () => {
+  await awayFromMidnight();
   const { accountId, key } = await service.newAccount(1_000);
   const taskId = await newTask(key);
   await newTask(key);

@@ -6,6 +6,7 @@ import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { createDatabase } from '../../src/platform/database/database.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
+import { patientDatabase } from '../support/database.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../support/frozen-clock.ts';
 import { assertRefused, isObject } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
@@ -76,7 +77,7 @@ for (const [subject, period] of [
     const ids = { key: made.keyId, member: person.userId, account: accountId };
     const cap = 20 * price + price - 1;
     assert.ok(await setSpendCaps(database.db, accountId, { kind: subject, id: ids[subject] }, { [period]: cap }));
-    const pool = createDatabase({ url: database.url });
+    const pool = createDatabase({ url: database.url, ...patientDatabase });
     const another = await startHttpService({ database, db: pool });
     const elsewhere = newBrowser(another);
     await signIn(elsewhere, person.email);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../src/accounts/accounts.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { newBrowser, newMember, newPerson } from '../support/person.ts';
@@ -8,12 +9,14 @@ import { newBrowser, newMember, newPerson } from '../support/person.ts';
 // Addresses of statements that a browser opens without the headers of the console.
 
 let service: HttpService;
+let month: string;
 before(async () => {
+  await awayFromMidnight();
+  month = new Date().toISOString().slice(0, 7);
   service = await startHttpService();
 });
 after(() => service.close());
 
-const month = new Date().toISOString().slice(0, 7);
 const link = (accountId: string, format = 'html', of = month) => `/console/a/${accountId}/statements/${of}.${format}`;
 const clicked = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
 

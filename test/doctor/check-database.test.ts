@@ -112,7 +112,7 @@ describe('doctor, of the database,', () => {
   });
 
   test('reports how far the clocks are apart', async (t) => {
-    assert.match(await line('clock'), /^ok: 0\.\d+ s/);
+    assert.match(await line('clock'), /^ok: [01]\.\d+ s/);
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 3_600_000 });
     assert.match(await line('clock'), /^error: 36\d\d\.\d+ s behind that of the database → Run a time service/);
   });

@@ -80,7 +80,10 @@ test('invitations and resets are also sent by e-mail, and operators get the link
     else assert.equal(linkIn(mail), json.data['url']);
     assert.match(linkIn(mail), /\/console\/(?:invite|reset)#[\w-]{43}$/);
     assert.equal(mail.from, from);
-    assert.ok(!mail.text.includes('test'), 'the mail does not contain the name of the account');
+    assert.ok(
+      !mail.text.replace(linkIn(mail), '').includes('test'),
+      'the mail does not contain the name of the account',
+    );
   }
 });
 

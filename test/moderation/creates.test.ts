@@ -20,13 +20,20 @@ let hook: ModerationHook;
 let database: TestDatabase;
 let moderator: Moderator;
 let service: HttpService;
+/** In the current test. */
+let checks = 0;
 before(async () => {
   hook = await startModerationHook();
   database = await createTestDatabase();
   moderator = moderatorOf('refuse');
-  service = await startHttpService({ database, moderator });
+  const check: Moderator['check'] = (...request) => {
+    checks += 1;
+    return moderator.check(...request);
+  };
+  service = await startHttpService({ database, moderator: { ...moderator, check } });
 });
 beforeEach(() => {
+  checks = 0;
   hook.answerWith();
   hook.received.length = 0;
 });
@@ -170,7 +177,8 @@ test('two attempts at one create that wait for the hook together ask it once and
   hook.answerWith((response) => held.push(response));
   const headers = { 'idempotency-key': 'together' };
   const creates = [1, 2].map(() => service.create(key, plainRequest, headers));
-  await waitFor('the request of the hook', async () => held[0]);
+  await waitFor('both checks', () => checks === 2);
+  await waitFor('the request of the hook', () => held[0]);
   held[0]?.writeHead(200, json).end(JSON.stringify({ results: [{ flagged: false }] }));
   const answers = await Promise.all(creates);
   assert.equal(new Set(answers.map((answer) => answer.json.data['taskId'])).size, 1);

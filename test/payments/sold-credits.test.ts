@@ -4,6 +4,7 @@ import { readBookedCredits, readPaidMoney } from '../../src/credits/margin.ts';
 import { sectionOf } from '../../src/credits/sections.ts';
 import { monthOf, readStatement, sumSections } from '../../src/credits/statement.ts';
 import { openPaymentStage, type PaymentStage } from './payment-stage.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
 
 let stage: PaymentStage;
 before(async () => {
@@ -12,6 +13,7 @@ before(async () => {
 after(() => stage.close());
 
 test('a top-up and its refund have sections of their own in the statement, and are revenue in the report', async () => {
+  await awayFromMidnight();
   const accountId = await stage.newAccount(70);
   const { paymentId } = await stage.buy(accountId);
   stage.stripe.records.refund(paymentId, 333);

@@ -41,7 +41,7 @@ export function poolStage() {
       return intendReservedJob(database.db, { taskId, ordinal, pool: stage.pool, ...config });
     },
     fail: (reason: 'busy' | 'operator' = 'busy') => {
-      const cooldown = { baseMs: 5_000, maxMs: 300_000, isOfProvider: reason === 'operator' };
+      const cooldown = { baseMs: 3_600_000, maxMs: 60 * 3_600_000, isOfProvider: reason === 'operator' };
       return recordPoolFailure(database.db, { pool: stage.pool, provider, reason, ...cooldown });
     },
     endCooling: () =>

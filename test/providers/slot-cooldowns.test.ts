@@ -17,7 +17,7 @@ test('a cooldown grants no slot, is longer after each failure, and starts once f
     const admission = await reserve(waiter, 1);
     if (admission.kind !== 'cooling') return admission.kind;
     const state = (await listPools(stage.db)).find((one) => one.pool === stage.pool);
-    return [admission.reason, Math.ceil((state?.coolingMs ?? 0) / 5_000)];
+    return [admission.reason, Math.ceil((state?.coolingMs ?? 0) / 3_600_000)];
   };
   await Promise.all(Array.from({ length: 8 }, () => fail()));
   assert.deepEqual(await coolingMs(), ['busy', 1]);

@@ -91,9 +91,9 @@ test('a reservation without a create expires after a minute, unless its attempt 
   assert.equal(await kindOf(reserve(holder, 1)), 'granted');
   await later(50);
   await touchGenerations(stage.db, [holder.taskId]);
-  await later(50);
+  await later(30);
   assert.equal(await kindOf(reserve(next, 1)), 'full');
-  await later(11);
+  await later(31);
   assert.equal(await kindOf(reserve(next, 1)), 'granted');
   assert.equal(await intend(holder), false);
   assert.equal((await listProviderJobs(stage.db, holder.taskId))[0]?.isIntended, false);

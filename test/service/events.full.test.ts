@@ -9,6 +9,7 @@ import { eventTypes } from '../../src/callbacks/event.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
 import { callbackWorkflowId } from '../../src/temporal/task-queues.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { type Api, createdTask, post, recordInfo, waitForRecord } from '../support/api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { connectEngine, type EngineClient } from '../support/installation.ts';
@@ -96,6 +97,7 @@ describe('events of an account', () => {
   });
 
   test('an event whose workflow was never started is started by reconcile; so are a low balance and a reached cap, once each', async () => {
+    await awayFromMidnight();
     const { api, accountId, secrets } = await subscriber('/crossings', { credits: 300, lowBalance: 200 });
     const { db } = service.database;
     const made = await createAccountKey(db, {

@@ -163,6 +163,16 @@ export async function becomes<T>(what: string, read: () => Promise<T>, expected:
   await waitFor(what, isThere).catch(() => assert.deepEqual(last, expected, what));
 }
 
+/** The drafts of the playground that this browser keeps (src/console/features/playground/draft-key.ts); null without any. */
+export async function keptDrafts(page: Page): Promise<string | null> {
+  return await page.evaluate<string | null>(`localStorage.getItem('console-drafts')`);
+}
+
+/** Waits until the draft with this text is kept, which happens some time after the input. */
+export async function draftHas(page: Page, text: string): Promise<void> {
+  await waitFor('the stored draft', async () => (await keptDrafts(page))?.includes(text));
+}
+
 /** Makes the page hidden or visible, as when its tab is left or opened. A page that becomes visible reads everything again. */
 export async function show(page: Page, state: 'hidden' | 'visible'): Promise<void> {
   await page.evaluate(`

@@ -48,6 +48,8 @@ export function videogenInTerminal(env: NodeJS.ProcessEnv, cwd: string, ...args:
     cwd,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
+  // It may have ended when a key is pressed.
+  child.stdin.on('error', () => undefined);
   const output: string[] = [];
   child.stdout.setEncoding('utf8').on('data', (text: string) => output.push(text));
   // the arguments of 'close'

@@ -16,6 +16,7 @@ import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
 import { intendProviderJob } from '../../src/providers/job-creates.ts';
 import { endProviderJob } from '../../src/providers/job-ends.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -253,6 +254,7 @@ test('200 the video, its poster and its last frame are gone when the deletion is
 });
 
 test('410 the link to a video that was deleted says when and why; one to a video that is missing is 404', async () => {
+  await awayFromMidnight();
   const { db } = service.database;
   const follow = async (taskId: string) => {
     const { pathname, search } = new URL(service.deps.resultStore.link(`results/${taskId}/video.mp4`));

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { resolveCatalogue } from '../../src/models/catalogue/catalogue.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
+import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
@@ -121,6 +122,7 @@ test("200 operators' amounts of a price count for its name alone, in quote, char
 });
 
 test('200 the price that a task was charged is in its detail, ledger, usage, export and margin', async () => {
+  await awayFromMidnight();
   const { key } = await service.newAccount(10_000);
   const created = await service.create(key, bodyOf({ options: { tier: 'pro' } }));
   const taskId = String(created.json.data['taskId']);

@@ -31,8 +31,10 @@ export function Button({ children, variant, size, busy, disabledReason, onClick,
       aria-disabled={isStopped}
       {...(disabledReason !== undefined && { 'aria-describedby': id, title: disabledReason })}
       onClick={(event) => {
+        // The request of a double click's first click may have ended before the second click, which would charge once more.
+        const isRepeated = type === 'submit' && event.detail > 1;
         // A button with `disabled` leaves the tab order, so its reason would never be read out.
-        if (isStopped) event.preventDefault();
+        if (isStopped || isRepeated) event.preventDefault();
         else onClick?.(event);
       }}
     >

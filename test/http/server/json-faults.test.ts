@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HttpError } from '../../../src/http/errors.ts';
 import { maxJsonDepth, refuseLargeJson, refuseUnsafeJson } from '../../../src/http/server/read-json.ts';
+import { runs } from '../../support/property.ts';
 
 /** What a text is refused with, undefined when it is not. */
 function findJsonFault(
@@ -64,7 +65,7 @@ test('whatever JSON.stringify writes has no fault, and a key that is added once 
       const twice = `${text.slice(0, text.lastIndexOf('}'))},${JSON.stringify(name)}:0}`;
       assert.equal(findJsonFault(twice)?.code, 'duplicate_json_key', twice);
     }),
-    { numRuns: 500 },
+    runs(2_000),
   );
 });
 
