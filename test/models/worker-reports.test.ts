@@ -61,9 +61,9 @@ async function stage(t: TestContext) {
   const { isSold, close } = await watchModels({ db, catalogue: api.current, log, pauseMs });
   /** Waits until what is stored now has been read. */
   const untilRead = async () => {
-    const before = reads;
+    const first = reads;
     // The first of them may have begun earlier.
-    await waitFor('two more reads', () => reads > before + 2);
+    await waitFor('two more reads', () => reads > first + 2);
   };
   const settle = async () => {
     for (const live of [api, worker, api, worker]) await live.check();
