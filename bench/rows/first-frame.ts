@@ -12,13 +12,18 @@ const targetMs = 1_000;
  */
 const observeVideo = `
   window.posterMs = undefined;
-  window.frameMs = undefined;
+  window.frameMs = new Promise((resolve) =>
+    document.addEventListener(
+      'loadeddata',
+      ({ target }) => {
+        if (target.tagName === 'VIDEO') resolve(performance.now());
+      },
+      true,
+    ),
+  );
   new PerformanceObserver((list) => {
     for (const { element, startTime } of list.getEntries()) if (element?.tagName === 'VIDEO') window.posterMs ??= startTime;
-  }).observe({ type: 'largest-contentful-paint', buffered: true });
-  document.addEventListener('loadeddata', ({ target }) => {
-    if (target.tagName === 'VIDEO') window.frameMs ??= performance.now();
-  }, true);`;
+  }).observe({ type: 'largest-contentful-paint', buffered: true });`;
 
 /** Milliseconds since the navigation. A page without a poster has no `posterMs`. */
 type FirstFrame = { readonly posterMs?: number; readonly frameMs: number };
@@ -66,7 +71,7 @@ async function visit<Answer>(
   try {
     await page.addInitScript(observeVideo);
     await page.goto(url);
-    await page.waitForFunction('window.frameMs !== undefined');
+    await page.evaluate('window.frameMs');
     return await read(page);
   } finally {
     await context.close();
@@ -79,5 +84,5 @@ async function visit<Answer>(
  */
 async function firstFrame(page: Page): Promise<FirstFrame> {
   await page.waitForTimeout(500);
-  return await page.evaluate<FirstFrame>('({ posterMs: window.posterMs, frameMs: window.frameMs })');
+  return await page.evaluate<FirstFrame>('window.frameMs.then((frameMs) => ({ posterMs: window.posterMs, frameMs }))');
 }
