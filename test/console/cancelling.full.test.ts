@@ -5,7 +5,7 @@ import { startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
-// A person cancels a task. The engine is a fake: no task continues by itself.
+// A user cancels tasks. The engine is a fake, so no task ends by itself.
 
 const skip = skipWithoutBrowser();
 

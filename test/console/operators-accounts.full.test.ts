@@ -1,32 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { settled, show } from '../support/console.ts';
 import { createAccount, findAccount, limitAccountAs, suspendAccountAs } from '../../src/accounts/accounts.ts';
 import { plainRequest } from '../support/http-service.ts';
-import { newPerson, type Person } from '../support/person.ts';
-import { actionsOn, type OperatorsStage, seed, startOperatorsStage } from './operators-stage.ts';
+import { type Person } from '../support/person.ts';
+import { actionsOn, type SeededOperatorsStage, startSeededOperatorsStage } from './operators-stage.ts';
 
 const skip = skipWithoutBrowser();
 
 describe('an operator and an account', { skip }, () => {
-  let stage: OperatorsStage;
+  let stage: SeededOperatorsStage;
   let page: Page;
   let owner: Person;
-  let seeded: Awaited<ReturnType<typeof seed>>;
+  let seeded: SeededOperatorsStage['seeded'];
   before(async () => {
-    stage = await startOperatorsStage();
-    ({ page } = stage);
-    seeded = await seed(stage.service);
-    owner = await newPerson(stage.service, { roles: { [seeded.accountId]: 'owner' } });
+    stage = await startSeededOperatorsStage();
+    ({ page, owner, seeded } = stage);
   });
-  after(async () => {
-    const violations = await auditLedger(stage.service.database.db);
-    await stage.close();
-    assert.deepEqual(violations, []);
-  });
+  after(() => stage.close());
 
   const { open, dialog, dialogShows, press, confirm, choose, said, audited } = actionsOn(() => stage);
   const openAccount = (tab = 'ledger') => open(`/ops/accounts/${seeded.accountId}?tab=${tab}`);

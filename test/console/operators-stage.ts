@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
 import { exchangeOf } from '../../src/callbacks/exchange.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
@@ -86,6 +88,21 @@ export async function startOperatorsStage(): Promise<OperatorsStage> {
       await service.close();
     },
   };
+}
+
+export type SeededOperatorsStage = OperatorsStage & { readonly seeded: Seeded; readonly owner: Person };
+
+/** With `seed`, and an owner of the seeded account. `close` fails if the ledger does not add up. */
+export async function startSeededOperatorsStage(): Promise<SeededOperatorsStage> {
+  const stage = await startOperatorsStage();
+  const seeded = await seed(stage.service);
+  const owner = await newPerson(stage.service, { roles: { [seeded.accountId]: 'owner' } });
+  const close = async () => {
+    const violations = await auditLedger(stage.service.database.db);
+    await stage.close();
+    assert.deepEqual(violations, []);
+  };
+  return { ...stage, seeded, owner, close };
 }
 
 type Seeded = {

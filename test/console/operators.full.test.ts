@@ -1,33 +1,26 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import { confirmCharge, failAndRefund } from '../../src/tasks/tasks.ts';
 import { focused, show } from '../support/console.ts';
-import { newPerson, type Person } from '../support/person.ts';
+import { type Person } from '../support/person.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
-import { actionsOn, type OperatorsStage, seed, startOperatorsStage } from './operators-stage.ts';
+import { actionsOn, type SeededOperatorsStage, startSeededOperatorsStage } from './operators-stage.ts';
 
 const skip = skipWithoutBrowser();
 
 describe('an operator in the console', { skip }, () => {
-  let stage: OperatorsStage;
+  let stage: SeededOperatorsStage;
   let page: Page;
   let owner: Person;
-  let seeded: Awaited<ReturnType<typeof seed>>;
+  let seeded: SeededOperatorsStage['seeded'];
   before(async () => {
-    stage = await startOperatorsStage();
-    ({ page } = stage);
-    seeded = await seed(stage.service);
-    owner = await newPerson(stage.service, { roles: { [seeded.accountId]: 'owner' } });
+    stage = await startSeededOperatorsStage();
+    ({ page, owner, seeded } = stage);
   });
-  after(async () => {
-    const violations = await auditLedger(stage.service.database.db);
-    await stage.close();
-    assert.deepEqual(violations, []);
-  });
+  after(() => stage.close());
 
   const { open, dialog, dialogShows, press, confirm, said, audited } = actionsOn(() => stage);
 

@@ -80,7 +80,7 @@ test('200 a request that was lost before the commit is made again', async () => 
   await assertOneTask(accountId, answer.json.data['taskId']);
 });
 
-test('503 when the database stays unavailable the client is told the truth, and repeating with the key is safe', async (t) => {
+test('503 while the database is unavailable: the response says that the outcome is unknown, and a repeat with the key is safe', async (t) => {
   // No time passes, so the number of repeats is their limit, on a slow machine too.
   t.mock.method(performance, 'now', () => 0);
   const { accountId, key } = await service.newAccount(1000);

@@ -1,3 +1,4 @@
+/** Every string of the palette and the list of shortcuts. */
 export const keyboardText = {
   palette: {
     title: 'Go to',
