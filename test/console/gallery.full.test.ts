@@ -11,6 +11,7 @@ import {
   becomes,
   focused,
   startVisitor,
+  tryAgain,
   type Visitor,
 } from '../support/console.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
@@ -208,8 +209,7 @@ test('links of a video that cannot be read are not shown as none', { skip }, asy
   const dialog = page.getByRole('dialog', { name: 'Share this video' });
   const failure = dialog.getByRole('alert');
   await failure.waitFor();
-  await page.unroute('**/gallery/shareLinks?*');
-  await failure.getByRole('button', { name: 'Try again' }).click();
+  await tryAgain(page, failure, '**/gallery/shareLinks?*');
   await failure.waitFor({ state: 'detached' });
 });
 

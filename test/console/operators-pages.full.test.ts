@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { assertAccessible, assertNoSidewaysScroll, settled, windows } from '../support/console.ts';
+import { assertAccessible, assertNoSidewaysScroll, settled, tryAgain, windows } from '../support/console.ts';
 import { operatorPages } from '../support/console-pages.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -68,8 +68,7 @@ describe('every page of the operators', { skip }, () => {
         return (await message.isVisible()) || undefined;
       });
     }
-    await page.unroute('**/api/admin/v1/**');
-    await page.getByRole('button', { name: 'Try again' }).first().click();
+    await tryAgain(page, page, '**/api/admin/v1/**');
     await page.getByRole('alert').first().waitFor({ state: 'detached' });
   });
 

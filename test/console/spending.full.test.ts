@@ -4,7 +4,7 @@ import { createCodesAs } from '../../src/credits/redemption-codes.ts';
 import { listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { assertAccessible, closeDialog, focused, startVisitor, type Visitor } from '../support/console.ts';
+import { assertAccessible, closeDialog, focused, startVisitor, tryAgain, type Visitor } from '../support/console.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
 // Spend limits of owners, and codes that operators create and owners redeem.
@@ -93,8 +93,7 @@ test('limits that cannot be read are not offered for a change', { skip }, async 
   await card.getByRole('alert').waitFor();
   const set = card.getByRole('button', { name: 'Set limit' });
   assert.equal(await set.getAttribute('aria-disabled'), 'true');
-  await page.unroute('**/api/v1/caps');
-  await card.getByRole('button', { name: 'Try again' }).click();
+  await tryAgain(page, card, '**/api/v1/caps');
   await card.getByText('0 of 300').waitFor();
   await set.click();
   assert.equal(await page.getByRole('dialog').getByLabel('Per day').inputValue(), '300');

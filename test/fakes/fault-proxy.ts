@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 
 // A FAKE: a bad network and bad proxies between a provider and its upstream.
 
@@ -101,7 +101,9 @@ export async function startFaultProxy(upstream: { address: string; restart(): Pr
       )
       .finally(() => (met += isMet ? 1 : 0));
   });
-  const listen = async (port: number) => {
+  // Nothing else takes this port while connections are refused.
+  const port = await freePort();
+  const listen = async () => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   };
@@ -111,8 +113,7 @@ export async function startFaultProxy(upstream: { address: string; restart(): Pr
     server.closeAllConnections();
     await once(server, 'close');
   };
-  await listen(0);
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  await listen();
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     met: () => met,
@@ -124,7 +125,7 @@ export async function startFaultProxy(upstream: { address: string; restart(): Pr
     heal: async () => {
       playing = [];
       met = 0;
-      if (!server.listening) await listen(port);
+      if (!server.listening) await listen();
     },
     release: async () => void (await Promise.all(late.splice(0).map((send) => send()))),
     close: stop,

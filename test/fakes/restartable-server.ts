@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 
 // Shared by the fakes: a server that dies and comes back at its address, and the video that upstreams deliver.
 
@@ -20,15 +20,16 @@ export async function startRestartableServer(
   answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
   forget: () => Promise<void> = () => Promise.resolve(),
 ): Promise<RestartableServer> {
-  const listen = async (port: number) => {
+  // Nothing else takes this port while the server is down.
+  const port = await freePort();
+  const listen = async () => {
     const server = createServer((request, response) => {
       answer(request, response).catch(() => response.destroy());
     }).listen(port, '127.0.0.1');
     await once(server, 'listening');
     return server;
   };
-  let server = await listen(0);
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  let server = await listen();
   const stop = async () => {
     server.close();
     server.closeAllConnections();
@@ -39,7 +40,7 @@ export async function startRestartableServer(
     restart: async () => {
       await stop();
       await forget();
-      server = await listen(port);
+      server = await listen();
     },
     close: stop,
   };

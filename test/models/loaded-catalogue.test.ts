@@ -8,6 +8,7 @@ import { saveWorkerReport } from '../../src/models/worker-reports.ts';
 import { silentEvents } from '../support/events.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../support/operator.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const startedAt = Date.now();
 let folder: string;
@@ -41,11 +42,14 @@ after(async () => {
 });
 
 const shown = () => dataOf(operator.ask('GET', '/api/admin/v1/catalogue'));
-/** A change counts when two checks find the same. */
+/** A change counts when two checks find the same; one that was under way when the file was written may have read the file before. */
 const change = async (text: string) => {
+  const before = JSON.stringify(live.state());
   await write(text);
-  await live.check();
-  await live.check();
+  await waitFor('the reload', async () => {
+    await live.check();
+    return JSON.stringify(live.state()) !== before;
+  });
 };
 
 test('200 the file, its version and time, models with prices and providers, and nothing secret', async () => {

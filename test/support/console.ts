@@ -153,6 +153,21 @@ async function newTab(browser: Browser, { baseUrl }: Served, options: BrowserCon
   return { page, context, foreign, errors, open };
 }
 
+/**
+ * Presses the button while the requests still fail, then lets them pass and waits until the failure is gone. The page also tries by
+ * itself, and then the button goes with the failure.
+ */
+export async function tryAgain(page: Page, within: Page | Locator, requests: string): Promise<void> {
+  const button = within.getByRole('button', { name: 'Try again' }).first();
+  await Promise.all([page.waitForRequest(requests), button.click()]);
+  await page.unroute(requests);
+  await waitFor('the end of the failure', async () => {
+    if (!(await button.isVisible())) return true;
+    await button.click({ timeout: 1_000 }).catch(() => undefined);
+    return undefined;
+  });
+}
+
 /** Waits until `read` returns what is expected. What a page shows changes some time after a click. */
 export async function becomes<T>(what: string, read: () => Promise<T>, expected: T): Promise<void> {
   let last: T | undefined;
