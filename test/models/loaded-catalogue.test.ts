@@ -44,11 +44,11 @@ after(async () => {
 const shown = () => dataOf(operator.ask('GET', '/api/admin/v1/catalogue'));
 /** A change counts when two checks find the same; one that was under way when the file was written may have read the file before. */
 const change = async (text: string) => {
-  const before = JSON.stringify(live.state());
+  const earlier = JSON.stringify(live.state());
   await write(text);
   await waitFor('the reload', async () => {
     await live.check();
-    return JSON.stringify(live.state()) !== before;
+    return JSON.stringify(live.state()) !== earlier;
   });
 };
 
