@@ -5,7 +5,7 @@ import { startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
-// A user cancels tasks. The engine is a fake, so no task ends by itself.
+// A user cancels tasks. Temporal is a fake here and starts no workflow, so no task ends before a test ends it.
 
 const skip = skipWithoutBrowser();
 
