@@ -110,7 +110,10 @@ describe('an operator in the console', { skip }, () => {
     await open('/ops');
     const chart = page.getByRole('figure', { name: 'Success rate' });
     const points = chart.getByRole('img');
-    await points.nth(23).waitFor();
+    await chart
+      .getByRole('img', { name: /Success rate/ })
+      .last()
+      .waitFor();
     assert.equal(await points.count(), 24);
     // When an hour turns, the last point has no tasks yet.
     const names = await Promise.all((await points.all()).map((point) => point.getAttribute('aria-label')));
