@@ -82,7 +82,6 @@ async function responseTo(
         if (remoteAddress === undefined || isAmong(addresses, remoteAddress)) return;
         outgoing.destroy(new OutboundError('blocked', `connected to ${remoteAddress}, which was not checked`));
       };
-      if (!socket.connecting) return onConnected();
       socket.once('connect', onConnected).once('secureConnect', () => (progress.stage = 'closed'));
     });
     // The listeners stay: errors may follow a response, and then reach the reader of its body.

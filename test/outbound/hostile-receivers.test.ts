@@ -183,6 +183,13 @@ for (const scheme of ['http', 'https']) {
   });
 }
 
+test('nothing was sent to a literal address that the system has no route to', async () => {
+  // Without a look-up the system refuses before the request has its socket.
+  const client = newClient({ allow: parseAllowList('255.255.255.255') });
+  await assert.rejects(client.post('http://255.255.255.255/', postOptions), { kind: 'connect', wasSent: false });
+  await client.close();
+});
+
 test('a receiver that switches protocols gets one request, and holds up no shutdown', async () => {
   const switching = answering('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n');
   await withReceiver(switching, async (receiver) => {
