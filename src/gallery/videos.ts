@@ -67,6 +67,10 @@ const isAfterCursor = (time: string, id: string) => `(${time}, ${id}) < (
     case when $2::uuid is null then 'infinity' else (select created_at from tasks where id = $2 and account_id = $1) end,
     coalesce($2, ${leastId}))`;
 
+/** If none of these filters is set, every candidate is on the page, so that no more need be examined. */
+const mostExamined = `case when $4::text is null and not $5::boolean and $6::text is null and $7::text is null then $8::int
+  else ${maxExamined} end`;
+
 /** `rows`: SQL of candidates, with `id` and `created_at`. */
 function examine(name: string, rows: string) {
   return one<Examined, [filter: VideoFilter]>({
@@ -74,7 +78,7 @@ function examine(name: string, rows: string) {
     plannedAnew: true,
     text: `
 with examined as materialized (
-  ${rows} order by 2 desc, 1 desc limit ${maxExamined}
+  ${rows} order by 2 desc, 1 desc limit ${mostExamined}
 ), matching as (
   select tasks.id, tasks.created_at from examined join tasks on tasks.id = examined.id
   where account_id = $1 and ${isPlayable}
