@@ -194,7 +194,7 @@ test(
     temporal.cut();
     await generate(page).click();
     const result = page.getByRole('region', { name: 'Result' });
-    await result.getByText('It is accepted and safe').waitFor();
+    await result.getByText('Generation starts automatically.').waitFor();
     await result.getByText('Waiting', { exact: true }).waitFor();
     assert.equal(await balanceOf(accountId), 1_000 - 165);
     await page.getByRole('link', { name: 'Tasks', exact: true }).click();

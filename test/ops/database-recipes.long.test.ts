@@ -149,7 +149,7 @@ describe('a recipe about the database', { skip: skipWithoutPostgres15 }, () => {
       await first.close();
       await shell.run(end);
       assert.equal((await second.create()).status, 200);
-      assert.match(await doctor(environment.database.url, 'database'), /^fault: .*not permitted to log in/);
+      assert.match(await doctor(environment.database.url, 'database'), /^error: .*not permitted to log in/);
       for (const check of ['database', 'rights', 'rights to migrate'])
         assert.match(await doctor(urlOf('videogen_2'), check), /^ok: /);
 
