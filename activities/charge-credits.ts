@@ -3,7 +3,7 @@ import { describeFieldError } from '../src/platform/field-errors.ts';
 import { isFinal } from '../src/tasks/task.ts';
 import { taskEventId } from '../src/tasks/task-event.ts';
 import { taskWorkflowId } from '../src/temporal/task-queues.ts';
-import { isUuid } from '../src/platform/uuid.ts';
+import { isLowerCaseUuid } from '../src/platform/uuid.ts';
 import { taskTerms } from '../src/tasks/task-terms.ts';
 import { acceptTask } from '../src/tasks/accept-task.ts';
 import { saveTaskTiers } from '../src/providers/task-tiers.ts';
@@ -16,7 +16,6 @@ export type TaskOrder = { readonly accountId: string; readonly request: unknown 
 export type ChargedTask = {
   readonly accountId: string;
   readonly model: string;
-  readonly creditsCharged: number;
   /** Limits the time that generation runs, over all attempts. */
   readonly deadlineMs: number;
   readonly isFinal: boolean;
@@ -37,14 +36,14 @@ export function createChargeCredits(deps: ActivityDeps) {
   return async ({ taskId, order }: Charge): Promise<ChargedTask> => {
     requireIds(taskId, order);
     const task = (await confirmCharge(deps.db, taskId)) ?? (await chargeOrder(deps, taskId, order));
-    const { accountId, creditsCharged, deadlineMs, state, createdAt } = task;
+    const { accountId, deadlineMs, state, createdAt } = task;
     const { model } = task.param;
     const known = deps.models.get(model);
     if (known === undefined && Date.now() - createdAt < catalogueReadMs)
       throw new Error(`model ${model} is not in the catalogue of this worker yet`);
     const isRemote = known?.isRemote === true;
     if (isRemote) await saveTaskTiers(deps.db, taskId, known.tiers);
-    return { accountId, model, creditsCharged, deadlineMs, isFinal: isFinal(state), isRemote };
+    return { accountId, model, deadlineMs, isFinal: isFinal(state), isRemote };
   };
 }
 
@@ -57,11 +56,11 @@ const catalogueReadMs = 60_000;
 /** Refuses an operator's typing errors here: the database would refuse them on every retry, and reconcile finds a task by its id. */
 function requireIds(taskId: string, order: TaskOrder | undefined): void {
   const { workflowExecution } = Context.current().info;
-  if (!isUuid(taskId)) throw refused(`taskId must be a UUID in lower case, not ${taskId}`);
+  if (!isLowerCaseUuid(taskId)) throw refused(`taskId must be a UUID in lower case, not ${taskId}`);
   // The event of a task has an id of version 8, and the end of the task could not be stored if it had the same one.
   if (taskEventId(taskId) === taskId) throw refused('taskId must not be a UUID of version 8');
   if (workflowExecution?.workflowId !== taskWorkflowId(taskId)) throw refused('the workflow id must be the task id');
-  if (order !== undefined && !isUuid(order.accountId)) throw refused(`accountId must be a UUID`);
+  if (order !== undefined && !isLowerCaseUuid(order.accountId)) throw refused(`accountId must be a UUID`);
 }
 
 async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder | undefined): Promise<ConfirmedTask> {

@@ -6,7 +6,7 @@ import { endCheckout, listOpenCheckouts } from '../src/payments/end-checkout.ts'
 import { cancelGraceMs, findTask, failAndRefund } from '../src/tasks/tasks.ts';
 import { deleteUpload, sweepDeletion } from './delete-content.ts';
 import type { ActivityDeps } from './deps.ts';
-import { pageSize, processRows, slowRowMs } from './for-each-row.ts';
+import { pageSize, processRows } from './for-each-row.ts';
 
 export type AccountPage = { readonly accountId: string; readonly after?: string | undefined };
 export type EmptiedPage = {
@@ -40,7 +40,6 @@ async function emptyAccountPage(deps: ActivityDeps, { accountId, after }: Accoun
   const failed = await processRows(deps, found, {
     name: 'empty-account',
     work: ({ taskId }) => emptyTask(deps, taskId),
-    rowLimitMs: slowRowMs,
   });
   if (failed === pageSize) throw new Error(`all ${pageSize} tasks of a page failed`);
   if (tasks.length === pageSize) return { found: found.length, after: tasks.at(-1)?.taskId };
@@ -68,7 +67,7 @@ async function emptyTask(deps: ActivityDeps, taskId: string): Promise<void> {
 async function deleteUploads(deps: ActivityDeps, accountId: string): Promise<number> {
   const uploads = await listUploadsOf(deps.db, accountId, maxUploads);
   const work = ({ uploadId }: { readonly uploadId: string }) => deleteUpload(deps, uploadId);
-  await processRows(deps, uploads, { name: 'empty-account', work, rowLimitMs: slowRowMs });
+  await processRows(deps, uploads, { name: 'empty-account', work });
   return uploads.length;
 }
 
@@ -79,7 +78,7 @@ async function endCheckouts(deps: ActivityDeps, accountId: string): Promise<numb
   const checkouts = await listOpenCheckouts(db, accountId);
   const work = ({ checkoutId }: { readonly checkoutId: string }) =>
     endCheckout({ ...deps, provider, serviceUrl }, checkoutId);
-  await processRows(deps, checkouts, { name: 'end-checkouts', work, rowLimitMs: slowRowMs });
+  await processRows(deps, checkouts, { name: 'end-checkouts', work });
   return checkouts.length;
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../src/tasks/content-deletion.ts';
 import { findUpload, removeUpload } from '../src/media/uploads.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow, slowRowMs } from './for-each-row.ts';
+import { forEachRow } from './for-each-row.ts';
 import { deleteTaskFiles } from './task-files.ts';
 
 /** Deletes the files and histories of tasks whose content was deleted. The next run repeats what cannot be deleted yet. */
@@ -17,7 +17,6 @@ export async function sweepDeletions(deps: ActivityDeps): Promise<void> {
     name: 'sweep-deletions',
     page: (page) => listOwedDeletions(deps.db, page),
     work: (owed) => sweepDeletion(deps, owed),
-    rowLimitMs: slowRowMs,
   });
 }
 

@@ -7,15 +7,13 @@ import type { ActivityDeps } from './deps.ts';
 export const pageSize = 200;
 /** Enough rows at a time to start a backlog of thousands in a minute, few enough to preserve their order. */
 const concurrency = 16;
-/** Far above what the store or Temporal need for a row, and below the heartbeat timeout. */
-export const slowRowMs = 15_000;
+/** A row that takes longer has failed. Far above what the store or Temporal need for a row, and below the heartbeat timeout. */
+const rowLimitMs = 15_000;
 
 type RowWork<Row> = {
   /** Names the loop in the log, and its cursor in the database. */
   readonly name: string;
   readonly work: (row: Row) => Promise<unknown>;
-  /** A row that takes longer has failed; no limit by default. */
-  readonly rowLimitMs?: number;
 };
 
 type RowLoop<Row> = RowWork<Row> & {
@@ -54,7 +52,7 @@ export async function forEachRow<Row extends object>(
 export async function processRows<Row extends object>(
   { log, events }: Pick<ActivityDeps, 'log' | 'events'>,
   rows: readonly Row[],
-  { name, work, rowLimitMs = Infinity }: RowWork<Row>,
+  { name, work }: RowWork<Row>,
 ): Promise<number> {
   const limited = pLimit(concurrency);
   const context = Context.current();

@@ -3,7 +3,8 @@ import { TaskError } from '../src/platform/errors.ts';
 import type { ReferenceMedia, VideoForm } from '../src/tasks/ports.ts';
 import { mediaUrlsOf } from '../src/tasks/task-input.ts';
 import { listProviderJobs } from '../src/providers/provider-jobs.ts';
-import { findGeneration, type GeneratingTask, pauseGeneration, startGeneration } from '../src/tasks/tasks.ts';
+import { isFinal } from '../src/tasks/task.ts';
+import { findTask, type GeneratingTask, pauseGeneration, startGeneration } from '../src/tasks/tasks.ts';
 import { withRetryRecorded } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { Attempt } from './generation/attempt.ts';
@@ -34,7 +35,7 @@ export function createGenerateVideo(deps: ActivityDeps) {
 
 async function generateOnce(deps: ActivityDeps, taskId: string, isRemote: boolean): Promise<StagedVideo> {
   const first = await admit(deps, taskId, isRemote);
-  const task = await startGeneration(deps.db, taskId, { waitsForJob: isRemote });
+  const task = await startGeneration(deps.db, taskId, isRemote);
   if (task === undefined) throw hasEnded();
   if (task.isFirst) {
     const { createdAt, generationStartedAt = createdAt } = task;
@@ -56,8 +57,8 @@ async function admit(deps: ActivityDeps, taskId: string, isRemote: boolean): Pro
     if (stop !== undefined) throw errorOf(stop);
     return undefined;
   }
-  const task = await findGeneration(deps.db, taskId);
-  if (task === undefined) throw hasEnded();
+  const task = await findTask(deps.db, taskId);
+  if (task === undefined || isFinal(task.state)) throw hasEnded();
   const next = await nextJob(deps, task, await listProviderJobs(deps.db, taskId));
   if (next.kind === 'job' || next.kind === 'resumed') return next;
   throw errorOf(next);

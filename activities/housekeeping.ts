@@ -4,15 +4,15 @@ import type { HousekeepingStep } from '../src/temporal/maintenance.ts';
 import { deleteExpiredContent } from '../src/tasks/content-deletion.ts';
 import { deleteExpiredUsers } from '../src/people/erasure.ts';
 import {
-  deleteExpiredAttempts,
-  deleteExpiredEvents,
+  deleteExpiredAccountEvents,
+  deleteExpiredCreateAttempts,
   deleteExpiredLinks,
-  deleteExpiredShareLinks,
-  deleteExpiredNotices,
   deleteExpiredProofs,
   deleteExpiredRequests,
+  deleteExpiredSecurityEvents,
   deleteExpiredSessions,
-  deleteExpiredTries,
+  deleteExpiredShareLinks,
+  deleteExpiredSignInTries,
 } from '../src/operators/retention.ts';
 import { deleteRequestsUpTo, findCutoff, listOverlongLogs } from '../src/requests/logged-requests.ts';
 import { countUsage } from '../src/credits/task-usage.ts';
@@ -21,7 +21,7 @@ import { listExpiredMedia, markMediaDeleted } from '../src/tasks/task-list.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../src/media/uploads.ts';
 import { deleteUpload, sweepDeletions } from './delete-content.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow, pageSize, slowRowMs } from './for-each-row.ts';
+import { forEachRow, pageSize } from './for-each-row.ts';
 import { deleteTaskFiles } from './task-files.ts';
 
 /** Media of a failed task is deleted after this time, when no attempt of it can be alive. */
@@ -39,7 +39,7 @@ const attemptRetentionMs = 7 * 24 * hourMs;
  * Events that are about no task are stored far longer than their delivery is
  * retried. A shorter retention of prompts applies to them, too.
  */
-const noticeRetentionMs = 90 * 24 * hourMs;
+const accountEventRetentionMs = 90 * 24 * hourMs;
 const maxSweptSlots = 1_000;
 const requestRetentionMs = 7 * 24 * hourMs;
 /**
@@ -60,14 +60,16 @@ const steps: Record<HousekeepingStep, Step> = {
   },
   deleteExpiredSessions: ({ db }) => deletePages(() => deleteExpiredSessions(db, Date.now(), pageSize)),
   deleteExpiredProofs: ({ db }) => deletePages(() => deleteExpiredProofs(db, Date.now(), pageSize)),
-  deleteExpiredTries: async ({ db }) => {
-    await deletePages(() => deleteExpiredTries(db, Date.now() - tryRetentionMs, pageSize));
-    await deletePages(() => deleteExpiredAttempts(db, Date.now() - attemptRetentionMs, pageSize));
+  deleteExpiredSignInTries: ({ db }) =>
+    deletePages(() => deleteExpiredSignInTries(db, Date.now() - tryRetentionMs, pageSize)),
+  deleteExpiredCreateAttempts: ({ db }) =>
+    deletePages(() => deleteExpiredCreateAttempts(db, Date.now() - attemptRetentionMs, pageSize)),
+  deleteExpiredSecurityEvents: ({ db, retention: { eventsMs } }) =>
+    deletePages(() => deleteExpiredSecurityEvents(db, Date.now() - eventsMs, pageSize)),
+  deleteExpiredAccountEvents: ({ db, retention: { promptsMs = accountEventRetentionMs } }) => {
+    const retentionMs = Math.min(promptsMs, accountEventRetentionMs);
+    return deletePages(() => deleteExpiredAccountEvents(db, Date.now() - retentionMs, pageSize));
   },
-  deleteExpiredEvents: ({ db, retention: { eventsMs } }) =>
-    deletePages(() => deleteExpiredEvents(db, Date.now() - eventsMs, pageSize)),
-  deleteExpiredNotices: ({ db, retention: { promptsMs = noticeRetentionMs } }) =>
-    deletePages(() => deleteExpiredNotices(db, Date.now() - Math.min(promptsMs, noticeRetentionMs), pageSize)),
   deleteExpiredUsers: ({ db, log, retention: { usersMs } }) =>
     deletePages(async () => {
       const userIds = await deleteExpiredUsers(db, Date.now() - usersMs, pageSize);
@@ -124,7 +126,6 @@ async function deleteExpiredMedia(deps: ActivityDeps): Promise<void> {
       await markMediaDeleted(db, taskId);
       deps.events.emit({ kind: 'reconcile_finding', finding: 'media_expired' });
     },
-    rowLimitMs: slowRowMs,
   });
 }
 
@@ -136,6 +137,5 @@ async function deleteExpiredUploads(deps: ActivityDeps): Promise<void> {
       await deleteUpload(deps, uploadId);
       deps.events.emit({ kind: 'reconcile_finding', finding: 'upload_expired' });
     },
-    rowLimitMs: slowRowMs,
   });
 }

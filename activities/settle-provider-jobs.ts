@@ -7,7 +7,7 @@ import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../src/
 import { findTask } from '../src/tasks/tasks.ts';
 import { DatabaseUnavailable } from '../src/platform/database/database.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow, slowRowMs } from './for-each-row.ts';
+import { forEachRow } from './for-each-row.ts';
 import { lookUpLostCreate } from './generation/recover.ts';
 import { jobKeyOf } from './generation/reserve.ts';
 import { requestLimitMs, recordCost, withinLimit } from './generation/settle.ts';
@@ -26,7 +26,6 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
   await forEachRow<UnsettledJob>(deps, {
     name: 'settle-provider-jobs',
     limit: pageSize,
-    rowLimitMs: slowRowMs,
     page: (page) => listUnsettledJobs(deps.db, { minAgeMs: stopGraceMs, ...page }),
     work: async (job) => {
       const end = await settleJob(deps, job);

@@ -3,7 +3,6 @@ import {
   bodyOf,
   byPath,
   type Description,
-  errorCodesOf,
   type Operation,
   operationsOf,
   queryOf,
@@ -14,10 +13,10 @@ import {
 const heading = `// Written by "npm run openapi" from openapi.json; do not edit. What the console reads and sends, by path.`;
 
 /**
- * The console calls no endpoint of another dialect, no probe, and none whose
- * response has no envelope.
+ * The console calls no endpoint of another dialect, no probe, no webhook, and
+ * none whose response has no envelope.
  */
-const left = /^\/(?:healthz|readyz|openapi\.json|api\/v1\/(?:chat|common)\/)/;
+const left = /^\/(?:healthz|readyz|openapi\.json|hooks\/|v1\/|api\/v3\/|api\/v1\/(?:chat|common|videos)\b)/;
 
 /**
  * Returns the types of every operation for `src/console`: every named schema
@@ -32,7 +31,6 @@ export function consoleContractSource(description: Description): string {
     Sends: byPath(sends, (operation) => ({ body: bodyOf(operation), answer: answerOf(operation) })),
   };
   const types = [
-    typeOf('ErrorCode', { type: 'string', enum: errorCodesOf(description) }),
     ...usedSchemas(description, maps).map(([name, schema]) => typeOf(name, schema)),
     ...Object.entries(maps).map(([name, schema]) => typeOf(name, schema)),
   ];

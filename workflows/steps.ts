@@ -112,7 +112,7 @@ export function generationOf({ accountId, model, deadlineMs }: ChargedTask, atte
  */
 export function remoteGenerationOf({ accountId, model, deadlineMs }: ChargedTask) {
   return proxyActivities<GenerationActivities>({
-    taskQueue: taskQueuesOf(workflowInfo().taskQueue).remote,
+    taskQueue: taskQueuesOf(workflowInfo().taskQueue)['generation-remote'],
     startToCloseTimeout: 2 * deadlineMs + graceMs,
     scheduleToCloseTimeout: maxQueueMs + 2 * deadlineMs + graceMs,
     heartbeatTimeout: heartbeatTimeoutMs(deadlineMs),

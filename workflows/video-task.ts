@@ -3,17 +3,14 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
-  defineQuery,
   isCancellation,
-  setCurrentDetails,
-  setHandler,
   TimeoutFailure,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { ChargedTask, TaskOrder } from '../activities/charge-credits.ts';
 import type { TaskEnd } from '../activities/end-task.ts';
 import type { StagedVideo } from '../activities/store-result.ts';
-import { type FailCode, failCodes, isFinal, type TaskFailure, type TaskState } from '../src/tasks/task.ts';
+import { type FailCode, failCodes, type TaskFailure } from '../src/tasks/task.ts';
 import { notifyClient } from './deliver-callback.ts';
 import { bookkeeping, generationOf, remoteGenerationOf, storing } from './steps.ts';
 
@@ -24,13 +21,10 @@ export type VideoTaskInput = {
 };
 
 /**
- * Returns `queuing` until the task has ended, as the search attribute does.
- * Only the database records when an upstream job has started, because a signal
- * about it would add four events to each history. Operators use this query;
- * clients use recordInfo, which needs no worker.
+ * Is `queuing` until the task has ended, because each change costs an event and
+ * a write in the visibility store. Only the database records when an upstream
+ * job has started: a signal about it would add four events to each history.
  */
-export const statusQuery = defineQuery<TaskState>('status');
-
 const taskState = defineSearchAttributeKey('TaskState', SearchAttributeType.KEYWORD);
 
 /**
@@ -39,10 +33,9 @@ const taskState = defineSearchAttributeKey('TaskState', SearchAttributeType.KEYW
  * where a cancellation cannot reach them.
  */
 export async function videoTask({ taskId, order }: VideoTaskInput): Promise<TaskEnd> {
-  const show = showState();
   const charged = await CancellationScope.nonCancellable(() => bookkeeping.chargeCredits({ taskId, order }));
   const end = charged.isFinal ? await readFinalState(taskId) : await runToEnd(taskId, charged);
-  show(end.state);
+  upsertSearchAttributes([{ key: taskState, value: end.state }]);
   const { accountId } = charged;
   await CancellationScope.nonCancellable(() => notifyClient({ taskId, accountId, ...end }));
   return end;
@@ -98,20 +91,4 @@ function isFailCode(type: string | null | undefined): type is FailCode {
 function readFinalState(taskId: string): Promise<TaskEnd> {
   const failure = failureOf(undefined);
   return CancellationScope.nonCancellable(() => bookkeeping.refundCredits({ taskId, failure }));
-}
-
-type Show = (state: TaskState) => void;
-
-/**
- * Updates the search attribute, which starts as `queuing`, for final states
- * only, because each change costs an event and a write in the visibility store.
- */
-function showState(): Show {
-  let shown: TaskState = 'queuing';
-  setHandler(statusQuery, () => shown);
-  return (state) => {
-    shown = state;
-    setCurrentDetails(`The task is in state **${state}**.`);
-    if (isFinal(state)) upsertSearchAttributes([{ key: taskState, value: state }]);
-  };
 }

@@ -46,8 +46,7 @@ export async function generate(
   first: NextJob | undefined,
 ): Promise<Extract<Outcome, { kind: 'video' }> | Stop> {
   const { deps, task } = attempt;
-  // A task that is rendered on this machine has no job rows before its first attempt, so none are read.
-  let outcome: Outcome | NextJob = first ?? (task.isFirst ? await nextJob(deps, task, []) : { kind: 'next' });
+  let outcome: Outcome | NextJob = first ?? { kind: 'next' };
   for (;;) {
     if (outcome.kind === 'next') outcome = await nextJob(deps, task, await listProviderJobs(deps.db, task.taskId));
     else if (outcome.kind === 'resumed') outcome = await resumeJob(attempt, outcome);

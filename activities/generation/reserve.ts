@@ -1,7 +1,6 @@
 import { v5 as uuidv5 } from 'uuid';
 import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import { routesOf } from '../../src/models/catalogue/route.ts';
-import { noRules } from '../../src/models/catalogue/rules.ts';
 import type { Task, TaskFailure } from '../../src/tasks/task.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
@@ -12,10 +11,7 @@ import type { JobBase, JobIn, Stop } from './job.ts';
 
 // The rows of a task determine the next step: its end, an open job, or a slot for a new one, and at which provider.
 
-type RoutedTask = Pick<Task, 'taskId' | 'accountId' | 'param'> & {
-  /** The providers that the catalogue named when the task was accepted. */
-  readonly providers?: readonly string[] | undefined;
-};
+type RoutedTask = Pick<Task, 'taskId' | 'accountId' | 'param'>;
 
 export type NextJob =
   | { readonly kind: 'job'; readonly job: JobIn<'reserved'> }
@@ -143,15 +139,11 @@ function lastMade(jobs: readonly ProviderJob[]): ProviderJob | undefined {
 
 /**
  * Returns the current tiers of the catalogue, so that an operator can move
- * waiting tasks to another provider. A task of a removed model has stored its
- * own.
+ * waiting tasks to another provider. If its model was removed, a task of
+ * upstreams has stored its own, and one of our own machine has none.
  */
-async function tiersOf(deps: ActivityDeps, { taskId, param, providers = [] }: RoutedTask): Promise<Tiers> {
-  const known = deps.models.get(param.model)?.tiers ?? (await readTiers(deps.db, taskId));
-  if (known !== undefined) return known;
-  const plain = { upstreamModel: param.model, weight: 1, limit: 1, parameters: {}, rules: noRules };
-  const entries = providers.map((provider) => ({ ...plain, provider, pool: provider }));
-  return entries.filter((entry) => deps.providers.ofEntry(entry)?.provider.runs === 'here').map((entry) => [entry]);
+async function tiersOf(deps: ActivityDeps, { taskId, param }: RoutedTask): Promise<Tiers> {
+  return deps.models.get(param.model)?.tiers ?? (await readTiers(deps.db, taskId)) ?? [];
 }
 
 /** Counts the jobs after which another one was made, because they were lost. */

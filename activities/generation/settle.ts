@@ -90,7 +90,9 @@ export async function endFailedJob(
   const isFree = failedJobs === 'free' && (cost === undefined || cost.micros === 0);
   const hasCost = cost !== undefined || !isFree;
   if (hasCost) await recordCost(attempt, job, cost);
-  const end = { outcome: 'fail', detail: error.detail, cost: hasCost ? undefined : 'free' } as const;
+  // Some upstreams report the reason only by its code.
+  const detail = [error.code, error.detail].filter(Boolean).join(': ');
+  const end = { outcome: 'fail', detail, cost: hasCost ? undefined : 'free' } as const;
   if (isFree && (await mayRepeat(attempt, job, error))) {
     deps.log.info(logFields(job), 'job repeated after its output was refused');
     await endJob(deps, job, { ...end, isRepeatable: true });

@@ -5,7 +5,7 @@ import type { By } from '../people/members.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { recordEvent } from '../people/security-events.ts';
 import type { Upload } from '../media/upload.ts';
-import { many, none, one } from '../platform/database/statement.ts';
+import { many, none, one, type Runner } from '../platform/database/statement.ts';
 
 // The commit closes an account. The workflow `closeAccount` deletes its uploads
 // and the content of its tasks afterwards.
@@ -34,7 +34,7 @@ with account as (
 insert into account_closures (account_id) values ($1)`,
 });
 
-async function close(db: Pick<Database, 'run'>, accountId: string): Promise<'changed' | 'unchanged' | 'not_found'> {
+async function close(db: Runner, accountId: string): Promise<'changed' | 'unchanged' | 'not_found'> {
   const before = await lockAccount(db, accountId);
   if (before === undefined) return 'not_found';
   if (before.closedAt !== undefined) return 'unchanged';

@@ -9,12 +9,13 @@ import { listTopUps } from '../payments/top-ups.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listApiKeysAfter } from './keys.ts';
 import { listMembers } from '../people/person-list.ts';
+import { presentMember } from '../people/person-view.ts';
 import { listInvitations } from '../people/one-time-links.ts';
 import { findEventEndpoint } from '../callbacks/event-endpoint.ts';
 import { listLabeledVideos } from '../gallery/labels.ts';
 import { listLinksOfAccount } from '../gallery/share-links.ts';
 import { presentShareLink } from '../gallery/share-routes.ts';
-import { presentEvent, presentEventEndpoint } from '../callbacks/event-view.ts';
+import { presentEvent } from '../callbacks/event-view.ts';
 import { withAttempts } from '../callbacks/deliveries.ts';
 import { listOwnDeliveries, listOwnEvents } from '../callbacks/own-deliveries.ts';
 import { listAccountEvents } from '../people/security-events.ts';
@@ -88,7 +89,7 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
     (delivery) => ({ kind: 'callback', ...presentCallback(delivery, delivery.attempts, nowMs) }),
   );
   const endpoint = await findEventEndpoint(db, accountId);
-  if (endpoint !== undefined) yield [{ kind: 'eventEndpoint', ...presentEventEndpoint(endpoint) }];
+  if (endpoint !== undefined) yield [{ kind: 'eventEndpoint', ...endpoint }];
   yield* paged(
     async (last?: Listed) =>
       withAttempts(db, await listOwnEvents(db, { accountId, after: last && positionOf(last), limit, nowMs })),
@@ -100,11 +101,11 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
   );
   yield* paged(
     (last?: { email: string }) => listMembers(db, { accountId, after: last?.email, limit }),
-    (member) => ({ kind: 'member', ...member }),
+    (member) => ({ kind: 'member', ...presentMember(member) }),
   );
   yield* paged(
     (last?: { linkId: string }) => listInvitations(db, accountId, { before: last?.linkId, limit }),
-    (invitation) => ({ kind: 'invitation', ...invitation }),
+    ({ expiresAt: expireTime, ...invitation }) => ({ kind: 'invitation', ...invitation, expireTime }),
   );
   const uploads = await listUploadsOf(db, accountId, maxUploads);
   yield uploads.map((upload) => ({ kind: 'upload', ...upload, url: resultStore.link(uploadKey(upload)) }));
@@ -114,13 +115,13 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
   );
 }
 
-/** Reads each page after the last row of the previous one. */
 type Listed = { readonly atUs: number; readonly deliveryId: string };
 
 function positionOf({ atUs, deliveryId: id }: Listed): TimedCursor {
   return { atUs, id };
 }
 
+/** Reads each page after the last row of the previous one. */
 async function* paged<Row>(
   read: (last: Row | undefined) => Promise<readonly Row[]>,
   present: (row: Row) => Line | Promise<Line>,

@@ -139,7 +139,7 @@ const close = defineEndpoint({
   needsRecentProof: true,
   summary: 'Close an account and delete the content of its tasks',
   description:
-    'Suspends the account permanently, revokes its keys and removes its members. Within minutes, its unfinished tasks are canceled and ' +
+    'Suspends the account permanently, revokes its keys and removes its members. Within minutes, its unfinished tasks are cancelled and ' +
     'refunded, and prompts, images, videos and callbacks of all its tasks are deleted. The ledger and the records of tasks stay. No more ' +
     'callbacks are sent. Idempotent.',
   ...suspension,

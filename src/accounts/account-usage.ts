@@ -1,3 +1,4 @@
+import { createRateColumn } from './accounts.ts';
 import { isActive } from './api-key.ts';
 import { maxActiveKeys } from './keys.ts';
 import { maxUploadedBytes, maxUploads } from '../media/upload.ts';
@@ -23,9 +24,7 @@ export const fixedLimits = { uploads: maxUploads, uploadedBytes: maxUploadedByte
 export const findAccountUsage = maybeOne<AccountUsage, [accountId: string]>({
   name: 'find-account-usage',
   text: `
-select unfinished_tasks as "unfinishedTasks", max_unfinished_tasks as "maxUnfinishedTasks",
-  case when create_quota is not null then json_build_object('quota', create_quota, 'windowMs', create_window_ms) end
-    as "createRate",
+select unfinished_tasks as "unfinishedTasks", max_unfinished_tasks as "maxUnfinishedTasks", ${createRateColumn},
   greatest(0, coalesce(extract(epoch from create_due_at - now()) * 1000, 0))::float8 as "createDueInMs",
   stored.files as uploads, stored.bytes as "uploadedBytes",
   (select count(*)::int from api_keys where account_id = $1 and ${isActive}) as "activeKeys"

@@ -3,7 +3,6 @@ import type { Rate } from '../platform/rate-limit.ts';
 import { type LedgerEntry, ledgerKinds } from '../credits/credits.ts';
 import { view } from '../http/view.ts';
 
-/** A balance is below zero after a payment for spent credits was returned. */
 export const creditBalance = z
   .int()
   .meta({ description: 'Below zero after a payment for credits that are spent was returned.' });

@@ -4,7 +4,7 @@ import type { Actor } from '../operators/operator.ts';
 import type { Rate } from '../platform/rate-limit.ts';
 import type { Database } from '../platform/database/database.ts';
 import { recordAction } from '../operators/operator-actions.ts';
-import { maybeOne } from '../platform/database/statement.ts';
+import { maybeOne, type Runner } from '../platform/database/statement.ts';
 
 /** Times are Unix milliseconds. */
 export type Account = {
@@ -21,12 +21,15 @@ export type Account = {
   readonly createdAt: number;
 };
 
+/** SQL: the account's own rate of creates; null without one. */
+export const createRateColumn = `
+  case when create_quota is not null then json_build_object('quota', create_quota, 'windowMs', create_window_ms) end
+    as "createRate"`;
+
 /** The columns of `accounts` as the fields of an `Account`. */
 export const accountColumns = `id as "accountId", name, balance, unfinished_tasks as "unfinishedTasks",
   max_unfinished_tasks as "maxUnfinishedTasks", suspended_at as "suspendedAt", closed_at as "closedAt",
-  created_at as "createdAt",
-  case when create_quota is not null then json_build_object('quota', create_quota, 'windowMs', create_window_ms) end
-    as "createRate"`;
+  created_at as "createdAt", ${createRateColumn}`;
 
 const selectAccount = `select ${accountColumns} from accounts where id = $1`;
 
@@ -47,7 +50,7 @@ export class AccountClosed extends Error {
 }
 
 /** Locks an open account, which stays open until the transaction ends. Throws `AccountClosed` for a closed one. */
-export async function lockOpenAccount(db: Pick<Database, 'run'>, accountId: string): Promise<Account | undefined> {
+export async function lockOpenAccount(db: Runner, accountId: string): Promise<Account | undefined> {
   const account = await lockAccount(db, accountId);
   if (account?.closedAt !== undefined) throw new AccountClosed(accountId);
   return account;
@@ -79,7 +82,7 @@ export async function createAccount(db: Database, account: NewAccount): Promise<
 }
 
 /** Creates an account if the installation has none. */
-export async function createFirstAccount(db: Pick<Database, 'run'>, account: NewAccount): Promise<string | undefined> {
+export async function createFirstAccount(db: Runner, account: NewAccount): Promise<string | undefined> {
   return (await openFirst(db, uuidv7(), account))?.id;
 }
 

@@ -6,7 +6,7 @@ import { lockOpenAccount } from './accounts.ts';
 import { type Database, readRow } from '../platform/database/database.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
 import { recordAction } from '../operators/operator-actions.ts';
-import { many, maybeOne, one } from '../platform/database/statement.ts';
+import { many, maybeOne, one, type Runner } from '../platform/database/statement.ts';
 
 /** A key without its secret, which is not stored. Times are Unix milliseconds. */
 export type ApiKey = {
@@ -56,7 +56,7 @@ export type MadeKey = { readonly kind: 'made'; readonly key: string; readonly ap
 export type TooManyKeys = { readonly kind: 'too_many_keys' };
 
 /** Returns undefined for an unknown account, and for one with `maxActive` keys. */
-async function insert(db: Pick<Database, 'run'>, newKey: NewKey, maxActive?: number): Promise<MadeKey | undefined> {
+async function insert(db: Runner, newKey: NewKey, maxActive?: number): Promise<MadeKey | undefined> {
   const {
     accountId,
     name,
@@ -84,7 +84,7 @@ async function insert(db: Pick<Database, 'run'>, newKey: NewKey, maxActive?: num
  * transaction that holds the account's lock.
  */
 export async function createApiKey(
-  db: Pick<Database, 'run'>,
+  db: Runner,
   newKey: NewKey,
 ): Promise<{ readonly keyId: string; readonly key: string } | undefined> {
   const made = await insert(db, newKey);

@@ -30,18 +30,18 @@ export async function revealSecret(
   db: Database,
   box: SecretBox,
   accountId: string,
-  purpose: SecretPurpose = 'callback',
+  purpose: SecretPurpose,
 ): Promise<string | undefined> {
   await createFirstCallbackSecret(db, accountId, purpose, box.seal(newCallbackSecret(), accountId));
-  const sealed = await showCallbackSecret(db, accountId, purpose);
-  return sealed === undefined ? undefined : box.open(sealed, accountId);
+  const shown = await showCallbackSecret(db, accountId, purpose);
+  return shown && box.open(shown.sealed, accountId);
 }
 
 /** Creates and returns a new current secret; the old one stays valid for `overlapSeconds`. */
 export async function rotateSecret(
   db: Database,
   box: SecretBox,
-  { accountId, overlapSeconds, purpose = 'callback' }: Partial<SecretRotation> & Omit<SecretRotation, 'purpose'>,
+  { accountId, purpose, overlapSeconds }: SecretRotation,
 ): Promise<string> {
   const secret = newCallbackSecret();
   await rotateCallbackSecret(db, { accountId, purpose, sealed: box.seal(secret, accountId), overlapSeconds });

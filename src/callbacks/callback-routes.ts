@@ -196,7 +196,8 @@ async function sendAgain(
   }
   if (!isFinal(state)) throw new HttpError('task_not_finished');
   const delivery = await request();
-  if (delivery === undefined) throw new Error(`the ended task ${taskId} has no delivery`);
+  // A deletion of the content was committed in the meantime, and has deleted the delivery.
+  if (delivery === undefined) throw new HttpError('content_deleted', { msg: deletedMessage });
   deps.redeliver({ deliveryId: taskId, accountId });
   return delivery;
 }

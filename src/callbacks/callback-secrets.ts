@@ -23,22 +23,13 @@ export const createFirstCallbackSecret = none<[accountId: string, purpose: Secre
   text: `insert into callback_secrets (account_id, purpose, sealed) values ($1, $2, $3) on conflict do nothing`,
 });
 
-const showCurrent = {
+/** Marks the current secret as shown and returns it. Returns undefined if it was shown before, or none exists. */
+export const showCallbackSecret = maybeOne<Pick<SealedSecret, 'sealed'>, [accountId: string, purpose: SecretPurpose]>({
   name: 'show-callback-secret',
   text: `
 update callback_secrets set shown_at = now()
 where account_id = $1 and purpose = $2 and expires_at is null and shown_at is null returning sealed`,
-};
-
-/** Marks the current secret as shown and returns it. Returns undefined if it was shown before, or none exists. */
-export async function showCallbackSecret(
-  db: Database,
-  accountId: string,
-  purpose: SecretPurpose,
-): Promise<string | undefined> {
-  const [row] = await db.run<{ sealed: string }>(showCurrent, [accountId, purpose]);
-  return row?.sealed;
-}
+});
 
 /** Each adds a signature to every delivery. */
 const maxFormerSecrets = 9;

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { callbackTimeoutMs, webhookId } from './callback.ts';
-import { type Delivery, type DeliveryAttempt, deliveryStates, type RecordedAttempt } from './deliveries.ts';
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  deliveryStates,
+  maxStoredAttempts,
+  type RecordedAttempt,
+} from './deliveries.ts';
 import { eventTypes } from './event.ts';
 import { hiddenValue, maxBodyChars } from './exchange.ts';
 import { unixMs } from '../http/fields.ts';
@@ -49,7 +55,7 @@ export const deliveryFields = {
   createTime: unixMs,
   completeTime: unixMs.nullable(),
   nextAttemptTime: unixMs.nullable().meta({ description: 'The latest start of the next attempt; null without one.' }),
-  attempts: z.array(attemptSchema).meta({ description: 'Newest first, at most 100.' }),
+  attempts: z.array(attemptSchema).meta({ description: `Newest first, at most ${maxStoredAttempts}.` }),
 };
 
 /** A callback, as its account and operators see it. */
@@ -66,7 +72,7 @@ export const operatorCallbackSchema = callbackSchema
   .extend({
     taskId: z.string().nullable().meta({ description: 'Null for an event that is about no task.' }),
     event: z.enum(eventTypes).nullable().meta({ description: 'The type of an event; null for a callback.' }),
-    attempts: z.array(operatorAttemptSchema).meta({ description: 'Newest first, at most 100.' }),
+    attempts: z.array(operatorAttemptSchema).meta({ description: `Newest first, at most ${maxStoredAttempts}.` }),
     operator: z.strictObject({
       accountId: z.string(),
       accountName: z.string().nullable(),

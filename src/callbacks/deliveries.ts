@@ -1,12 +1,10 @@
 import type { EventType } from './event.ts';
 import type { Exchange } from './exchange.ts';
-import { deletedMessage } from '../tasks/deleted-content.ts';
 import type { Actor } from '../operators/operator.ts';
 import { type Database, violatedUniqueConstraint } from '../platform/database/database.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
 import { microseconds, pageStart, type TimedCursor } from '../platform/database/sql.ts';
-import { findTask } from '../tasks/tasks.ts';
 
 /** `rejected`: the receiver responded with 410 Gone. */
 export const deliveryStates = ['pending', 'delivered', 'failed', 'rejected'] as const;
@@ -73,28 +71,11 @@ export const findDelivery = maybeOne<Delivery, [deliveryId: string]>({
 /** SQL that makes a delivery pending again. */
 export const pendingAgain = `state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()`;
 
-const reopen = maybeOne<Delivery, [deliveryId: string]>({
+/** Makes the callback pending again, in any state. Returns undefined if there is no callback. */
+export const requestRedelivery = maybeOne<Delivery, [deliveryId: string]>({
   name: 'request-redelivery',
   text: `update callback_deliveries set ${pendingAgain} where id = $1 returning ${deliveryColumns}`,
 });
-
-/** The task's content was deleted, so its callback is not sent again. */
-export class ContentDeleted extends Error {
-  override readonly name = 'ContentDeleted';
-
-  constructor() {
-    super(deletedMessage);
-  }
-}
-
-/** Makes the callback pending again, in any state. Returns undefined if there is no callback. Throws `ContentDeleted`. */
-export async function requestRedelivery(db: Pick<Database, 'run'>, taskId: string): Promise<Delivery | undefined> {
-  const reopened = await reopen(db, taskId);
-  // The deletion may have been committed while the update waited for its lock.
-  if (reopened === undefined && (await findTask(db, taskId))?.contentDeletedAt !== undefined)
-    throw new ContentDeleted();
-  return reopened;
-}
 
 /** Requests a redelivery for an operator, with an entry in the audit log. */
 export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise<Delivery | undefined> {

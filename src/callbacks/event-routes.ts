@@ -9,7 +9,7 @@ import { webhookId } from './callback.ts';
 import { attemptsInList, deliveryStates, withAttempts } from './deliveries.ts';
 import { eventTypes } from './event.ts';
 import { findEventEndpoint, removeEventEndpoint, requestEventRedelivery, setEventEndpoint } from './event-endpoint.ts';
-import { eventEndpointSchema, eventSchema, presentEvent, presentEventEndpoint } from './event-view.ts';
+import { eventEndpointSchema, eventSchema, presentEvent } from './event-view.ts';
 import { listOwnEvents, maxRedelivered, redeliverFailedEvents } from './own-deliveries.ts';
 import { redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed-routes.ts';
 import { eventSecretEndpoints } from './secret-routes.ts';
@@ -22,10 +22,9 @@ const show = defineEndpoint({
   scope: 'tasks:read',
   summary: 'Show the event endpoint',
   data: shown,
-  handler: async ({ caller: { accountId } }, { db }) => {
-    const endpoint = await findEventEndpoint(db, accountId);
-    return { endpoint: endpoint === undefined ? null : presentEventEndpoint(endpoint) };
-  },
+  handler: async ({ caller: { accountId } }, { db }) => ({
+    endpoint: (await findEventEndpoint(db, accountId)) ?? null,
+  }),
 });
 
 const typesError = `must be a list of ${eventTypes.join(', ')}`;
@@ -50,7 +49,7 @@ const set = defineEndpoint({
     if (message !== undefined) throw invalidRequest([{ path: 'url', message }]);
     const endpoint = { url, types: [...new Set(types)] };
     await setEventEndpoint(deps.db, accountId, endpoint);
-    return { endpoint: presentEventEndpoint(endpoint) };
+    return { endpoint };
   },
 });
 

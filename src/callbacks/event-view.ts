@@ -4,7 +4,6 @@ import { view } from '../http/view.ts';
 import { deliveryFields, presentProgress } from './callback-view.ts';
 import { eventTypes } from './event.ts';
 import type { DeliveryAttempt } from './deliveries.ts';
-import type { EventEndpoint } from './event-endpoint.ts';
 import type { ListedEvent } from './own-deliveries.ts';
 
 export const eventEndpointSchema = z
@@ -13,10 +12,6 @@ export const eventEndpointSchema = z
     types: z.array(z.enum(eventTypes)).readonly(),
   })
   .meta({ id: 'EventEndpoint' });
-
-export function presentEventEndpoint(endpoint: EventEndpoint) {
-  return view(eventEndpointSchema, endpoint);
-}
 
 export const eventSchema = z
   .strictObject({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError } from '../http/errors.ts';
 import { overlapField } from '../http/fields.ts';
+import { revealSecret, rotateSecret } from './account-secrets.ts';
 
 // Callbacks and events are signed with secrets of their own.
 
@@ -23,8 +24,8 @@ const showCallbackSecret = defineEndpoint({
     'Returns the secret that signs callbacks, and creates it on first use. Later calls get 409; rotate a lost secret. Takes no body.',
   data: secretSchema,
   failures: ['callback_secret_already_shown'],
-  handler: async ({ caller: { accountId } }, { callbackSecrets }) => ({
-    secret: existing(await callbackSecrets.reveal(accountId), 'callback_secret_already_shown'),
+  handler: async ({ caller: { accountId } }, { db, box }) => ({
+    secret: existing(await revealSecret(db, box, accountId, 'callback'), 'callback_secret_already_shown'),
   }),
 });
 
@@ -39,8 +40,8 @@ const rotateCallbackSecret = defineEndpoint({
   body: rotation,
   data: rotatedSchema,
   failures: ['account_closed'],
-  handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { callbackSecrets }) => ({
-    secret: await callbackSecrets.rotate({ accountId, overlapSeconds }),
+  handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { db, box }) => ({
+    secret: await rotateSecret(db, box, { accountId, purpose: 'callback', overlapSeconds }),
     overlapSeconds,
   }),
 });
@@ -55,8 +56,8 @@ const showEventSecret = defineEndpoint({
     'lost secret. Takes no body.',
   data: secretSchema,
   failures: ['callback_secret_already_shown'],
-  handler: async ({ caller: { accountId } }, { callbackSecrets }) => {
-    const secret = await callbackSecrets.reveal(accountId, 'event');
+  handler: async ({ caller: { accountId } }, { db, box }) => {
+    const secret = await revealSecret(db, box, accountId, 'event');
     const msg = 'the event secret was already shown; rotate it to get a new one';
     if (secret === undefined) throw new HttpError('callback_secret_already_shown', { msg });
     return { secret };
@@ -73,8 +74,8 @@ const rotateEventSecret = defineEndpoint({
   body: rotation,
   data: rotatedSchema,
   failures: ['account_closed'],
-  handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { callbackSecrets }) => ({
-    secret: await callbackSecrets.rotate({ accountId, overlapSeconds, purpose: 'event' }),
+  handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { db, box }) => ({
+    secret: await rotateSecret(db, box, { accountId, purpose: 'event', overlapSeconds }),
     overlapSeconds,
   }),
 });

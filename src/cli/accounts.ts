@@ -13,6 +13,7 @@ import { addCommand, sampleAccount } from './add-command.ts';
 import { id, idempotencyKey, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
+import { publicUrlOf } from './service-options.ts';
 
 const pageSize = 1000;
 
@@ -118,8 +119,7 @@ async function exportData(
   ]);
   await requireAccount(db, accountId);
   const secret = config.secret ?? (await persistedSecret(config.dataFolder));
-  const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-  const links = createLinkSigner({ secret, publicUrl });
+  const links = createLinkSigner({ secret, publicUrl: await publicUrlOf(config) });
   const lines = exportAccount(db, { link: (key) => links.sign(key) }, accountId);
   if (path === '-') {
     await pipeline(lines, process.stdout, { end: false });
@@ -208,7 +208,7 @@ export function addAuditCommand(program: Command, run: RunOnDatabase): void {
 
 async function audit({ db }: Context): Promise<Answer> {
   const violations = await auditLedger(db);
-  if (violations.length === 0) return { json: { violations }, lines: ['The books add up.'] };
+  if (violations.length === 0) return { json: { violations }, lines: ['The ledger is consistent.'] };
   process.exitCode = 1;
   const lines = violations.map(({ rule, accountId, entryId, taskId, detail }) => {
     const rows = Object.entries({ account: accountId, entry: entryId, task: taskId });

@@ -56,7 +56,7 @@ async function list({ db }: Context, accountId: string): Promise<Answer> {
 type Options = { [Period in CapPeriod]?: number | 'none' } & { key?: string; member?: string };
 
 async function set(context: Context, accountId: string, { key, member, ...given }: Options): Promise<Answer> {
-  if (key !== undefined && member !== undefined) throw new CommandError('--key and --member exclude each other');
+  if (key !== undefined && member !== undefined) throw new CommandError('use either --key or --member, not both');
   if (Object.keys(given).length === 0) throw new CommandError('give at least one of --day, --month and --total');
   const change: CapChange = Object.fromEntries(
     Object.entries(given).map(([period, credits]) => [period, credits === 'none' ? null : credits]),

@@ -143,7 +143,7 @@ async function showLedger({ client, story }: Stage): Promise<void> {
   story.message(['Ledger of the account:', ...table(['kind', 'amount', 'balance', ''], rows.toReversed())].join('\n'));
 }
 
-export type DemoReceiver = {
+type DemoReceiver = {
   readonly url: string;
   /** Waits for the callback of a task; throws after 30 s, or if a signature is invalid. */
   callbackFor(taskId: string): Promise<VerifiedCallback>;
@@ -153,7 +153,7 @@ export type DemoReceiver = {
 const waitMs = 30_000;
 
 /** Starts a receiver on loopback, as a client would write it: the client package verifies each callback. */
-export async function startDemoReceiver(secret: string): Promise<DemoReceiver> {
+async function startDemoReceiver(secret: string): Promise<DemoReceiver> {
   const received = new Map<string, VerifiedCallback>();
   const errors: string[] = [];
   const receive = async (request: IncomingMessage, response: ServerResponse) => {

@@ -6,8 +6,8 @@ import { persistedSecret } from '../embedded/data-folder.ts';
 import type { SecretPurpose } from '../callbacks/callback-secrets.ts';
 import { callbackSecretsOf, resealSecrets, rotateSecret } from '../callbacks/account-secrets.ts';
 import { createSecretBox, type SecretBox } from '../outbound/secrets.ts';
-import { AccountClosed, lockOpenAccount } from '../accounts/accounts.ts';
-import { type ApiKey, createApiKey, listApiKeys, revokeKeyAs } from '../accounts/keys.ts';
+import { AccountClosed } from '../accounts/accounts.ts';
+import { type ApiKey, createKeyAs, listApiKeys, maxActiveKeys, revokeKeyAs } from '../accounts/keys.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { createOperator, type ListedOperator, listOperators, revokeOperator } from '../operators/operators.ts';
 import { unknownModel } from '../models/model.ts';
@@ -73,15 +73,11 @@ async function createKey(
   const caps = { day: capDay, month: capMonth, total: capTotal };
   const hasCaps = Object.values(caps).some((credits) => credits !== undefined);
   const rest = { ...named, ...(hasCaps && { caps }) };
-  const created = await recordAction(db, commandLineActor(), async (transaction) => {
-    await lockOpenAccount(transaction, accountId);
-    const answer = await createApiKey(transaction, { accountId, expiresAt, ...rest });
-    if (answer === undefined) return { answer };
-    const { keyId } = answer;
-    return { answer, done: { action: 'keys.create', accountId, keyId, details: { ...rest, expiresAt } } };
-  });
+  const created = await createKeyAs(db, commandLineActor(), { accountId, expiresAt, ...rest });
   if (created === undefined) throw noAccount(accountId);
-  return shownOnce(created);
+  if (created.kind === 'too_many_keys')
+    throw new CommandError(`the account has ${maxActiveKeys} active keys; revoke one first`);
+  return shownOnce({ keyId: created.apiKey.keyId, key: created.key });
 }
 
 async function revokeKey({ db }: Context, keyId: string): Promise<Answer> {
@@ -90,7 +86,7 @@ async function revokeKey({ db }: Context, keyId: string): Promise<Answer> {
   return { json: { keyId, revoked: true }, lines: [`Key ${keyId} is revoked.`] };
 }
 
-function shownOnce(created: { readonly key: string }): Answer {
+function shownOnce(created: { readonly keyId?: string; readonly key: string }): Answer {
   return { json: created, lines: [created.key, 'Store it now: it is not shown again.'] };
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createInterface } from 'node:readline';
-import { isObject } from '../platform/json.ts';
+import { isObject, parsedJson } from '../platform/json.ts';
 import { messageOf } from '../platform/errors.ts';
 import { addCommand } from './add-command.ts';
 import { addServiceOptions, readServiceOptions, type ServiceOptions } from './service-options.ts';
@@ -67,12 +67,8 @@ async function bridge(endpoint: string, key: string): Promise<void> {
 }
 
 function parsed(text: string): Message | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  return isObject(value) ? value : undefined;
 }
 
 /**

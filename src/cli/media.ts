@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { readConfig } from '../config/config.ts';
 import { messageOf } from '../platform/errors.ts';
 import { nameOfStore } from '../media/store-location.ts';
-import { openFiles, usualStore } from '../media/open-store.ts';
+import { defaultStore, openFiles } from '../media/open-store.ts';
 import { copyFiles, type CopyProgress } from '../media/copy-files.ts';
 import type { MediaFiles } from '../media/result-store.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -41,7 +41,7 @@ const concurrency = 16;
 const maxForgottenShare = 0.5;
 
 async function check({ db, config }: Context, { forget }: { readonly forget?: true | 'all' }): Promise<Answer> {
-  const { resultStore = usualStore(config), resultStoreAlso } = config;
+  const { resultStore = defaultStore(config), resultStoreAlso } = config;
   const locations = resultStoreAlso === undefined ? [resultStore] : [resultStore, resultStoreAlso];
   const stores = await Promise.all(locations.map((location) => openFiles(location, config)));
   const tasks: Pick<StoredResult, 'taskId' | 'accountId' | 'creditsCharged'>[] = [];
@@ -91,7 +91,7 @@ const progressEveryMs = 2_000;
 
 async function copy(program: Command): Promise<Answer> {
   const config = readConfig();
-  const { resultStore = usualStore(config), resultStoreAlso: also } = config;
+  const { resultStore = defaultStore(config), resultStoreAlso: also } = config;
   if (also === undefined)
     throw new CommandError('RESULT_STORE_ALSO is not set: set it to the store that the files are copied from');
   const names = { from: nameOfStore(also), to: nameOfStore(resultStore) };

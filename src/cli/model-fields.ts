@@ -4,8 +4,6 @@ import { CommandError } from './output.ts';
 
 // The fields of a model for `generate --set` and `generate --help MODEL`, read from the JSON Schema that the service publishes.
 
-type OfferedModel = Model;
-
 /** One field or option of a model, as its JSON Schema describes it. */
 type Field = {
   readonly name: string;
@@ -39,7 +37,7 @@ export type Setting = {
   readonly value: string | number | boolean;
 };
 
-function fieldsOf({ inputSchema }: Pick<OfferedModel, 'inputSchema'>): readonly Field[] {
+function fieldsOf({ inputSchema }: Pick<Model, 'inputSchema'>): readonly Field[] {
   // `inputSchema` is the JSON Schema of an object.
   const { properties = {}, required = [] } = inputSchema as Schema;
   const fieldOf = (name: string, schema: Schema, isOption: boolean): Field => ({
@@ -61,7 +59,7 @@ function typesOfEnum({ enum: values = [] }: Schema): readonly string[] {
 }
 
 /** Reads `name=value` by the model's schema; the service checks the bounds. */
-export function readSetting(model: OfferedModel, text: string): Setting {
+export function readSetting(model: Model, text: string): Setting {
   const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   const fields = fieldsOf(model);
   const field = fields.find((one) => one.name === name);
@@ -87,7 +85,7 @@ function typedValue({ name, types }: Field, text: string): string | number | boo
 }
 
 /** One line for each field of the model. */
-export function describeFields(model: Pick<OfferedModel, 'model' | 'title' | 'inputSchema'>): readonly string[] {
+export function describeFields(model: Pick<Model, 'model' | 'title' | 'inputSchema'>): readonly string[] {
   const fields = fieldsOf(model);
   const width = Math.max(...fields.map(({ name }) => name.length));
   return [`${model.model}: ${model.title}`, '', ...fields.map((field) => `  ${lineOf(field, width)}`)];

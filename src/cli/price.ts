@@ -72,7 +72,7 @@ async function set(
   const { models } = config.catalogue;
   const priceName = await namedPrice(db, models, { model, price, isEnd: creditsPerSecond === undefined });
   if (creditsPerSecond === undefined && perVideo !== undefined)
-    throw new CommandError('--per-video must not stand beside default');
+    throw new CommandError('--per-video cannot be combined with `default`');
   if (creditsPerSecond === 0 && (perVideo ?? 0) === 0)
     throw new CommandError('credits per second must be at least 1, or --per-video must be');
   const setting = await setPriceAs(db, commandLineActor(), {

@@ -126,7 +126,7 @@ async function checked(baseUrl: string, options: CheckOptions, asJson: boolean):
 
 function keyRefOf({ keyEnv, keyFile }: CheckOptions): SecretRef | undefined {
   if (keyEnv !== undefined && keyFile !== undefined)
-    throw new CommandError('--key-env and --key-file exclude each other');
+    throw new CommandError('use either --key-env or --key-file, not both');
   if (keyEnv !== undefined) return { env: keyEnv };
   return keyFile === undefined ? undefined : { file: keyFile };
 }

@@ -32,7 +32,7 @@ export function addTryCommand(program: Command, provider: Command): void {
       const file = readHttpFile(path);
       const answer = options.send === true ? await sendJob(file, options) : exampleAnswer(await playExample(file));
       printAnswer(answer, isJson(program));
-      if (answer.json['ok'] !== true) throw new CommandError(`${path} failed its trial`);
+      if (answer.json['ok'] !== true) throw new CommandError(`the trial of ${path} failed`);
     });
 }
 

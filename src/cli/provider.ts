@@ -7,7 +7,7 @@ import { unservedModels } from '../models/catalogue/served.ts';
 import { presentBookedCredits, presentMargin } from '../credits/margin-view.ts';
 import { checkWorkflows, type CheckedWorkflow } from '../providers/workflow-checks.ts';
 import { maxMarginMs, type PaidMoney, readBookedCredits, readMargin, readPaidMoney } from '../credits/margin.ts';
-import { sectionOf } from '../credits/sections.ts';
+import { sectionTitle } from '../credits/section-titles.ts';
 import { type ProviderSwitch, providerStates, setProviderSwitchAs } from '../providers/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../providers/provider-status.ts';
 import { listWorkerReports } from '../models/worker-reports.ts';
@@ -129,13 +129,14 @@ async function margin({ db, config }: Context, options: MarginOptions): Promise<
 
 function paidLine({ currency, isTest, topUps, minorUnits, returnedMinorUnits }: PaidMoney): string {
   const mode = isTest ? ' (test mode)' : '';
-  return `paid${mode}  ${topUps} top-ups  ${minorUnits} ${currency} in its smallest unit  ${returnedMinorUnits} returned`;
+  const returned = `${returnedMinorUnits} minor units returned`;
+  return `paid${mode}  ${topUps} top-ups  ${minorUnits} minor units of ${currency}  ${returned}`;
 }
 
 function bookedLine(booked: ReturnType<typeof presentBookedCredits>, currency: string): string {
   const { section, entries, credits, valueMicros, isRevenue } = booked;
   const value = `worth ${money(valueMicros, currency)}, ${isRevenue ? 'revenue' : 'no revenue'}`;
-  return `${sectionOf(section).title}  ${entries} entries, ${credits} credits  ${value}`;
+  return `${sectionTitle(section)}  ${entries} entries, ${credits} credits  ${value}`;
 }
 
 function money(micros: number, currency: string): string {

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
 import { hourMs } from '../platform/duration.ts';
-import { type TaskQueues, taskQueuesOf } from '../temporal/task-queues.ts';
-import { queueNames, taskQueueOf } from '../temporal/worker-queues.ts';
+import { queueNames, type TaskQueues, taskQueuesOf } from '../temporal/task-queues.ts';
 import type { TaskFailure } from '../tasks/task.ts';
 import type { Database } from '../platform/database/database.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../operators/installation.ts';
@@ -31,7 +30,7 @@ export function addReconcileCommand(program: Command, run: RunOnDatabase): void 
 type Options = { readonly report?: true; readonly restored?: true; readonly since?: number };
 
 async function reconcile(context: Context, { report: only, restored, since }: Options): Promise<Answer> {
-  if (only && restored) throw new CommandError('--report and --restored exclude each other');
+  if (only && restored) throw new CommandError('use either --report or --restored, not both');
   const sinceMs = since ?? Date.now() - hourMs;
   const done = only ? undefined : await (restored ? reconcileRestored : reconcileNow)(context);
   const found = await report(context.db, sinceMs);
@@ -99,7 +98,7 @@ async function reconcileRestored(context: Context): Promise<Answer> {
 async function refuseBesideWorkers(client: Client, queues: TaskQueues): Promise<void> {
   const { freshMs, listPollers } = await import('../temporal/inspect.ts');
   for (const name of queueNames) {
-    const [worker] = await listPollers(client, taskQueueOf(queues, name), 'activity');
+    const [worker] = await listPollers(client, queues[name], 'activity');
     if (worker === undefined) continue;
     const seconds = freshMs / 1000;
     throw new CommandError(
@@ -141,8 +140,8 @@ async function report(db: Database, sinceMs: number): Promise<Answer> {
     ),
     `Callbacks owed: ${callbacksOwed}`,
     violations.length === 0
-      ? 'The books add up.'
-      : `The books do not add up: ${violations.length} violations (videogen audit).`,
+      ? 'The ledger is consistent.'
+      : `The ledger has ${violations.length} violations; list them with videogen audit.`,
   ];
   return { json: { since, ended, unfinished, callbacksOwed, violations }, lines };
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readConfig } from '../config/config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { readAddress } from '../embedded/data-folder.ts';
 import { CommandError, invocation } from './output.ts';
 
@@ -17,11 +17,15 @@ export function addServiceOptions(command: Command): Command {
 }
 
 export async function readServiceOptions(given: ServiceOptions): Promise<Required<ServiceOptions>> {
-  const { apiKey, serviceUrl, publicUrl, dataFolder, host, port } = readConfig();
-  const key = given.key ?? apiKey;
+  const config = readConfig();
+  const key = given.key ?? config.apiKey;
   if (key === undefined) throw new CommandError(`no API key: set --key or VIDEOGEN_API_KEY. ${keyHint()}`);
-  const named = given.baseUrl ?? serviceUrl ?? publicUrl;
-  return { key, baseUrl: named ?? (await readAddress(dataFolder)) ?? `http://${host}:${port}` };
+  return { key, baseUrl: given.baseUrl ?? config.serviceUrl ?? (await publicUrlOf(config)) };
+}
+
+/** The address of the service: PUBLIC_URL, else that of the service on VIDEOGEN_DATA, else http://HOST:PORT. */
+export async function publicUrlOf({ publicUrl, dataFolder, host, port }: Config): Promise<string> {
+  return publicUrl ?? (await readAddress(dataFolder)) ?? `http://${host}:${port}`;
 }
 
 export function keyHint(): string {

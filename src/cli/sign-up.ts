@@ -11,7 +11,7 @@ const maxListed = 200;
 export function addSignUpCommands(program: Command, run: RunOnDatabase): void {
   const signUp = addCommand(program, 'sign-up').description('deliver links to people who signed up');
   addCommand(signUp, 'list', '', '--json')
-    .description('list people whose link was not used yet, newest first, and what became of the mail to them')
+    .description('list people whose link was not used yet, newest first, with the state of the mail to them')
     .action(run(async ({ db }) => listed('signUps', await listSignUps(db, maxListed), signUpLine)));
   addCommand(signUp, 'link', '019abcbc-def0-7def-8901-234567890abc')
     .description('create a new link, which is shown once; send it to the e-mail address of the person')

@@ -86,10 +86,10 @@ function newKeyLines({ settings: { dataFolder } }: Service): readonly string[] {
 /** Enough for 60 videos of five seconds from the fast model. */
 const openingCredits = 10_000;
 
-export type FirstKey = { readonly accountId: string; readonly key: string; readonly credits: number };
+type FirstKey = { readonly accountId: string; readonly key: string; readonly credits: number };
 
 /** Opens the first account. Returns undefined if the service has accounts, or when `signal` aborts. */
-export async function firstKeyOf(service: Service, signal: AbortSignal): Promise<FirstKey | undefined> {
+async function firstKeyOf(service: Service, signal: AbortSignal): Promise<FirstKey | undefined> {
   return onDatabase(service, signal, 'create the first key', createFirstKey);
 }
 

@@ -16,6 +16,7 @@ import { addCommand, sampleTask } from './add-command.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, notFound, table } from './output.ts';
 import { commandLineActor, type Context, type RunOnDatabase, temporalOf } from './run-command.ts';
+import { publicUrlOf } from './service-options.ts';
 
 export function addTaskCommands(program: Command, run: RunOnDatabase): void {
   const task = addCommand(program, 'task').description('list, show, cancel and delete tasks');
@@ -73,8 +74,7 @@ async function cancel({ db, config }: Context, taskId: string, { reason }: { rea
 
 async function remove({ db, config }: Context, taskId: string, { reason }: { reason: string }): Promise<Answer> {
   const task = await requireTask(db, taskId);
-  const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-  const uploadIds = uploadIdsOf(publicUrl, mediaUrlsOf(task.param.input));
+  const uploadIds = uploadIdsOf(await publicUrlOf(config), mediaUrlsOf(task.param.input));
   const deletion = await deleteTaskContentAs(db, commandLineActor(), { task, uploadIds, reason });
   if (deletion === undefined) throw new CommandError(`task ${taskId} has not ended yet; cancel it first`);
   const when = isoTime(deletion.deletedAt);

@@ -9,6 +9,7 @@ import { addCommand, sampleAccount } from './add-command.ts';
 import { id, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, listed } from './output.ts';
 import type { Context, RunOnDatabase } from './run-command.ts';
+import { publicUrlOf } from './service-options.ts';
 
 const maxListed = 100;
 
@@ -21,7 +22,7 @@ export function addTopUpCommands(program: Command, run: RunOnDatabase): void {
     .option('--account <account>', 'only those of this account', id)
     .action(run(list));
   addCommand(topUp, 'reconcile', '', '--days 60')
-    .description("grant what was paid and book what was refunded, by the provider's records")
+    .description("compare with the payment provider's records: grant missing payments, and book missing refunds")
     .option(
       '--days <days>',
       'read the records of so many days; more after restoring an older database',
@@ -36,7 +37,7 @@ async function list({ db }: Context, { account: accountId }: { account?: string 
 }
 
 async function reconcile({ db, config }: Context, { days }: { days: number }): Promise<Answer> {
-  const { publicUrl: serviceUrl = `http://${config.host}:${config.port}` } = config;
+  const serviceUrl = await publicUrlOf(config);
   const provider = openPayments({ ...config, publicUrl: serviceUrl });
   if (provider === undefined)
     throw new CommandError('no payment provider: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET');
@@ -58,6 +59,9 @@ async function reconcile({ db, config }: Context, { days }: { days: number }): P
     lines: [
       `${checked} records compared: ${granted} payments granted, ${reversed} refunds and disputes booked.`,
       ...(notGranted > 0 ? [`${notGranted} payments cannot be granted (videogen doctor).`] : []),
+      ...(config.publicUrl === undefined
+        ? [`Purchases that the database lacks were added only if they were made at ${serviceUrl}.`]
+        : []),
       ...(failed > 0 ? [`${failed} records failed; the log of the service has the reasons after its next run.`] : []),
     ],
   };

@@ -14,6 +14,7 @@ import { addCommand, sampleAccount } from './add-command.ts';
 import { id } from './arguments.ts';
 import { type Answer, CommandError, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, type RunOnDatabase } from './run-command.ts';
+import { publicUrlOf } from './service-options.ts';
 
 const maxListedUsers = 1000;
 
@@ -94,8 +95,8 @@ async function mailQueueOf({ smtp, secret, secretPrevious, dataFolder }: Config)
   return createMailQueue(createSecretBox(secret ?? (await persistedSecret(dataFolder)), secretPrevious, mailSecrets));
 }
 
-export function linkAnswer(config: Config, link: NewLink & { readonly isMailed?: boolean }): Answer {
-  const url = addressOfLink(config.publicUrl ?? `http://${config.host}:${config.port}`, link);
+export async function linkAnswer(config: Config, link: NewLink & { readonly isMailed?: boolean }): Promise<Answer> {
+  const url = addressOfLink(await publicUrlOf(config), link);
   const until = new Date(link.expiresAt).toISOString();
   const { linkId, expiresAt, isMailed = false } = link;
   const mailed = isMailed ? ['It is also sent by e-mail.'] : [];

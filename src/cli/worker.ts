@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { messageOf } from '../platform/errors.ts';
-import { parseQueueNames, type QueueName, queueNames } from '../temporal/worker-queues.ts';
+import { type QueueName, queueNames } from '../temporal/task-queues.ts';
+import { parseQueueNames } from '../temporal/worker-queues.ts';
 import { addCommand } from './add-command.ts';
 
 export function addWorkerCommand(program: Command): void {

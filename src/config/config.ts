@@ -8,7 +8,8 @@ import { hookDefaults, maxHookConcurrency, maxHookSeconds } from '../models/cata
 import type { SecretReader } from '../models/catalogue/providers.ts';
 import { ConfigError, messageOf, SetupError } from '../platform/errors.ts';
 import { parsePayloadKeys } from '../temporal/payload-keys.ts';
-import { parseQueueNames, queueNames } from '../temporal/worker-queues.ts';
+import { queueNames } from '../temporal/task-queues.ts';
+import { parseQueueNames } from '../temporal/worker-queues.ts';
 import { loopbackAllowance, parseAllowList, parseNetworks } from '../outbound/allow-list.ts';
 import {
   absolute,
@@ -74,14 +75,14 @@ function inXml(path: string): string {
 }
 
 /**
- * Reads the configuration and checks the catalogue; nothing else in the program reads the environment. Throws `ConfigError` with every
+ * Reads the configuration and checks the catalogue; no other module reads the environment. Throws `ConfigError` with every
  * invalid setting. `isExternal` requires the settings of a process that embeds nothing.
  */
 export function readConfig(environment: Environment = process.env, { isExternal = false } = {}): Config {
   const problems: string[] = [];
   const env = variablesOf(environment, problems);
   const needed = isExternal ? externalNames.filter((name) => env[name] === undefined) : [];
-  problems.push(...needed.map(missingMessage));
+  problems.push(...needed.map((name) => `${name}: must be set; only "npm start" works without it`));
   const given = [...nameOf].map(([setting, name]) => [setting, env[name]]);
   const { data, error } = schema.safeParse(Object.fromEntries(given));
   for (const { path, message } of error?.issues ?? []) problems.push(`${nameOf.get(String(path[0]))}: ${message}`);
@@ -101,10 +102,6 @@ export function readConfig(environment: Environment = process.env, { isExternal 
   problems.push(...temporalProblems(env));
   if (problems.length > 0 || data === undefined) throw new ConfigError(problems);
   return configOf(data, env);
-}
-
-export function missingMessage(name: string): string {
-  return `${name}: must be set; only "npm start" works without it`;
 }
 
 const externalNames = ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'VIDEOGEN_SECRET', 'RESULT_STORE'];
@@ -207,7 +204,7 @@ const nameOf = new Map(fields.map(({ setting, variable = '' }) => [setting, vari
 
 /** The variable of every setting with its default, which is empty where it has none. */
 export const settingDefaults: ReadonlyMap<string, string> = new Map(
-  fields.map(({ variable = '', usual = '' }) => [variable, usual]),
+  fields.map(({ variable = '', defaultText = '' }) => [variable, defaultText]),
 );
 
 /** A demo reads only the paths of programs and downloads. */

@@ -71,22 +71,22 @@ export function parseDelay(text: string): number {
 }
 
 /** Holds the variable and the default of each setting. */
-export const settingNames = z.registry<{ readonly variable: string; readonly usual?: string | undefined }>();
+export const settingNames = z.registry<{ readonly variable: string; readonly defaultText?: string | undefined }>();
 
-/** A setting, which is read from `variable`; `usual` is its default. */
+/** A setting, which is read from `variable`; `defaultText` is its default, as written in the environment. */
 export function from<T extends z.ZodType<unknown, string>>(variable: string, kind: T): z.ZodOptional<T>;
 export function from<T extends z.ZodType<unknown, string>>(
   variable: string,
   kind: T,
-  usual: string,
+  defaultText: string,
 ): z.ZodPipe<z.ZodDefault<z.ZodString>, T>;
-export function from(variable: string, kind: z.ZodType<unknown, string>, usual?: string) {
-  const field = usual === undefined ? kind.optional() : anyText.default(usual).pipe(kind);
-  settingNames.add(field, { variable, usual });
+export function from(variable: string, kind: z.ZodType<unknown, string>, defaultText?: string) {
+  const field = defaultText === undefined ? kind.optional() : anyText.default(defaultText).pipe(kind);
+  settingNames.add(field, { variable, defaultText });
   return field;
 }
 
-const leastSecretLength = 32;
+export const leastSecretLength = 32;
 
 export function parseSecrets(text: string): readonly string[] {
   const secrets = text.split(/[\s,]+/).filter((secret) => secret !== '');

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { type Config, missingMessage } from './config.ts';
-import { ConfigError } from '../platform/errors.ts';
+import type { Config } from './config.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import { refuseInput } from '../models/catalogue/route.ts';
 import type { StoreLocation } from '../media/store-location.ts';
@@ -36,19 +35,12 @@ export type RunningPart = {
   readonly close: () => Promise<void>;
 };
 
-/** The settings of an API or worker process, where nothing is embedded. Throws `ConfigError` for what is missing. */
+/** The settings of an API or worker process, where nothing is embedded. */
 export function externalSettings(config: Config): Settings {
   const { databaseUrl, temporal, secret, resultStore } = config;
-  if (databaseUrl !== undefined && temporal !== undefined && secret !== undefined && resultStore !== undefined)
-    return settingsWith(config, { databaseUrl, temporal, embeddedPorts: [], secret, resultStore });
-  const needed = {
-    DATABASE_URL: databaseUrl,
-    TEMPORAL_ADDRESS: temporal,
-    VIDEOGEN_SECRET: secret,
-    RESULT_STORE: resultStore,
-  };
-  const missing = Object.entries(needed).filter(([, value]) => value === undefined);
-  throw new ConfigError(missing.map(([name]) => missingMessage(name)));
+  if (databaseUrl === undefined || temporal === undefined || secret === undefined || resultStore === undefined)
+    throw new Error('the configuration was not read with isExternal');
+  return settingsWith(config, { databaseUrl, temporal, embeddedPorts: [], secret, resultStore });
 }
 
 export function settingsWith(config: Config, found: FoundSettings): Settings {

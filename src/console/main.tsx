@@ -6,16 +6,13 @@ import { render } from 'preact';
 import { Router } from 'wouter-preact';
 import { createQueryClient } from './api/queries.ts';
 import { prefetchMe, replaceMe } from './api/session.ts';
-import { prefetchTask } from './features/tasks/prefetch-task.ts';
 import { loadArea } from './routes.tsx';
 import { App } from './shell/app.tsx';
 
 const client = createQueryClient(() => replaceMe(client, null));
 const base = '/console';
-const path = location.pathname.slice(base.length);
-loadArea(path);
+loadArea(location.pathname.slice(base.length));
 prefetchMe(client);
-prefetchTask(client, path);
 const root = document.getElementById('app');
 if (root !== null) {
   render(

@@ -94,12 +94,6 @@ returning ${entryColumns}`,
   ],
 });
 
-/** The booking under an idempotency key, if there is one. */
-export const listBookingsUnder = many<LedgerEntry, [idempotencyKey: string]>({
-  name: 'list-bookings-under',
-  text: `select ${entryColumns} from ledger_entries where idempotency_key = $1`,
-});
-
 export type BooksFilter = {
   readonly accountId: string;
   readonly kind?: LedgerKind | undefined;
@@ -170,7 +164,8 @@ export async function bookCreditsAs(db: Database, actor: Actor, booking: Booking
   }
 }
 
-const findBooking = maybeOne<LedgerEntry & { readonly isSame: boolean }, [booking: Booking]>({
+/** The entry under the idempotency key of a booking; `isSame`: it is of the same booking. */
+export const findBooking = maybeOne<LedgerEntry & { readonly isSame: boolean }, [booking: Booking]>({
   name: 'find-booking',
   text: `
 select ${entryColumns}, (account_id, kind, amount, reason) = ($2, $3, $4, $5) as "isSame"

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { BookedCredits, MarginRow } from './margin.ts';
-import { sectionOf } from './sections.ts';
+import { isRevenue } from './sections.ts';
 
 export const marginSchema = z
   .strictObject({
@@ -51,6 +51,5 @@ export const paidMoneySchema = z
   .meta({ id: 'PaidMoney' });
 
 export function presentBookedCredits(booked: BookedCredits, { creditValue }: Pick<Catalogue, 'creditValue'>) {
-  const { isRevenue } = sectionOf(booked.section);
-  return { ...booked, valueMicros: booked.credits * creditValue.micros, isRevenue };
+  return { ...booked, valueMicros: booked.credits * creditValue.micros, isRevenue: isRevenue(booked.section) };
 }

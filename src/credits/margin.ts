@@ -1,10 +1,9 @@
 import { sectionOfEntry } from './sections.ts';
 import { dayMs } from '../platform/duration.ts';
 import { many } from '../platform/database/statement.ts';
-import { type Database, readRows } from '../platform/database/database.ts';
 
 // A job without a pool ran on our own machine, or before costs were recorded.
-const selectMargin = {
+export const readMargin = many<MarginRow, [query: MarginQuery]>({
   name: 'read-margin',
   plannedAnew: true,
   text: `
@@ -33,7 +32,8 @@ select task.model, task.price_name as "priceName", coalesce(cost.provider, 'none
 from task left join cost on cost.task_id = task.id
 where $5::text is null or coalesce(cost.provider, 'none') = $5
 group by 1, 2, 3 order by 1, 2, 3`,
-};
+  values: ({ fromMs, toMs, currency, model, provider }) => [fromMs, toMs, currency, model, provider],
+});
 
 /** Revenue and cost of the tasks that ended in a period, for one price of a model at one provider. */
 export type MarginRow = {
@@ -65,11 +65,6 @@ export type MarginQuery = {
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
 };
-
-export async function readMargin(db: Database, query: MarginQuery): Promise<readonly MarginRow[]> {
-  const { fromMs, toMs, currency, model, provider } = query;
-  return readRows<MarginRow>(db, selectMargin, [fromMs, toMs, currency, model, provider]);
-}
 
 /** Credits that accounts gained or lost in a period, except through tasks. */
 export type BookedCredits = { readonly section: string; readonly entries: number; readonly credits: number };

@@ -4,8 +4,8 @@ import { lockOpenAccount } from '../accounts/accounts.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import type { Actor } from '../operators/operator.ts';
 import type { Database } from '../platform/database/database.ts';
-import { many, maybeOne, none } from '../platform/database/statement.ts';
-import { bookCredits, type LedgerEntry, listBookingsUnder } from './credits.ts';
+import { many, maybeOne, none, type Runner } from '../platform/database/statement.ts';
+import { bookCredits, type Booking, findBooking, type LedgerEntry } from './credits.ts';
 
 // Codes that operators sell or hand out in batches. Each grants credits once, to the account that redeems it first.
 
@@ -130,7 +130,7 @@ select name as "batchName", credits, redeemed_by is null as "isNew" from code`,
 });
 
 /** The hash of a code that can be redeemed now; undefined for any other. */
-export async function findOpenCode(db: Pick<Database, 'run'>, code: string): Promise<Buffer | undefined> {
+export async function findOpenCode(db: Runner, code: string): Promise<Buffer | undefined> {
   return (await selectOpenCode(db, hashCode(code)))?.hash;
 }
 
@@ -161,16 +161,9 @@ export function redeemCode(db: Database, accountId: string, code: string | Buffe
       const taken = await takeCode({ run }, sha256, accountId);
       if (taken === undefined) return { kind: 'code_invalid' };
       const idempotencyKey = `${keyPrefix}${sha256.toString('hex')}`;
-      if (!taken.isNew) {
-        const [entry] = await listBookingsUnder({ run }, idempotencyKey);
-        if (entry === undefined) throw new Error('a redeemed code has no ledger entry');
-        return { kind: 'redeemed', entry };
-      }
       const reason = `Code of ${taken.batchName}`;
-      const entry = await bookCredits(
-        { run },
-        { accountId, kind: 'grant', amount: taken.credits, reason, idempotencyKey },
-      );
+      const booking: Booking = { accountId, kind: 'grant', amount: taken.credits, reason, idempotencyKey };
+      const entry = taken.isNew ? await bookCredits({ run }, booking) : await findBooking({ run }, booking);
       if (entry === undefined) throw new BalanceOutOfRange(account.balance);
       return { kind: 'redeemed', entry };
     })

@@ -11,7 +11,7 @@ import {
   unixMs,
   wholeNumber,
 } from '../http/fields.ts';
-import { refusalHeaders } from '../http/limits/rate-headers.ts';
+import { limitCodeAttempts } from '../http/limits/rate-limits.ts';
 import { view } from '../http/view.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
 import {
@@ -35,10 +35,7 @@ const redeem = defineEndpoint({
   data: z.strictObject({ entry: ledgerEntrySchema }),
   failures: ['code_invalid', 'too_many_code_attempts', 'balance_out_of_range', 'account_closed'],
   handler: async ({ accountId, session, input: { code } }, { db, codeAttempts }) => {
-    const left = codeAttempts.peek(session.userId);
-    if (left.remaining === 0) {
-      throw new HttpError('too_many_code_attempts', { headers: refusalHeaders('codes', codeAttempts.rate, left) });
-    }
+    limitCodeAttempts(codeAttempts, session.userId);
     const redemption = await redeemCode(db, accountId, code);
     if (redemption.kind === 'code_invalid') {
       codeAttempts.take(session.userId);

@@ -1,24 +1,16 @@
 import type { LedgerKind } from './credits.ts';
 import { codeOfKey } from './redemption-codes.ts';
-import { sectionTitle, sectionTitles } from './section-titles.ts';
+import { sectionTitles } from './section-titles.ts';
 
 // The sections of statements and reports: the kinds of ledger entries, and some kinds split.
 
-type Section = {
-  readonly title: string;
-  /** True if customers paid for these credits. */
-  readonly isRevenue: boolean;
-};
-
 type Known = LedgerKind | 'code' | 'top_up' | 'top_up_reversal';
 
-const revenue: ReadonlySet<string> = new Set(['top_up', 'top_up_reversal'] satisfies Known[]);
 /** In the order of a statement. */
 export const statementSections = Object.keys(sectionTitles satisfies Record<Known, string>);
 
-export function sectionOf(name: string): Section {
-  return { title: sectionTitle(name), isRevenue: revenue.has(name) };
-}
+/** True if customers paid for these credits. */
+export const isRevenue = (section: string) => section === 'top_up' || section === 'top_up_reversal';
 
 /** SQL: the section of a ledger entry. */
 export const sectionOfEntry = `

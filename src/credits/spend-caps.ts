@@ -1,7 +1,7 @@
 import { isActive } from '../accounts/api-key.ts';
 import { lockOpenAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
-import { many, maybeOne, none } from '../platform/database/statement.ts';
+import { many, maybeOne, none, type Runner } from '../platform/database/statement.ts';
 
 // Limits on what a key, a member or the whole account spends, by day and month (UTC) and in total. What counts is the charge of a task
 // less its refund, in the period in which the task was created.
@@ -26,8 +26,6 @@ export type SpendCap = {
   /** The time at which `spent` becomes 0; undefined for a total. */
   readonly resetsAt: number | undefined;
 };
-
-type Runner = Pick<Database, 'run'>;
 
 const startOf = (period: string, at: string) =>
   `case ${period} when 'total' then timestamptz 'epoch' else date_trunc(${period}, ${at}, 'UTC') end`;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Brand } from '../brand/brand.ts';
 import { consoleHeaders } from '../http/console/console-headers.ts';
 import { html, trusted } from '../http/docs/html.ts';
-import { sectionOf } from './sections.ts';
+import { sectionTitle } from './section-titles.ts';
 import { type AccountStatement, type StatementLine, sumSections } from './statement.ts';
 
 // A page that people print, save and send, so it needs no other file. Its style is the only code that its policy allows.
@@ -97,7 +97,7 @@ function summary(statement: AccountStatement) {
   const sums = sumSections(statement).map(
     ({ section, entries, credits }) =>
       html`<tr>
-        <td>${sectionOf(section).title}</td>
+        <td>${sectionTitle(section)}</td>
         <td class="number">${number(entries)}</td>
         <td class="number">${number(credits)}</td>
       </tr> `,
@@ -143,7 +143,7 @@ function detailsOf(section: string, lines: readonly StatementLine[]) {
         <td class="number">${number(line.credits)}</td>
       </tr> `,
   );
-  return html`<h2>${sectionOf(section).title}</h2>
+  return html`<h2>${sectionTitle(section)}</h2>
     <table>
       <thead>
         <tr>

@@ -16,7 +16,7 @@ import { listSetPriceNames } from '../credits/prices.ts';
 import { type PaymentsToCheck, paymentsFinding } from './check-payments.ts';
 import { readPaymentHealth } from '../payments/payment-health.ts';
 import { pricesFinding } from './check-prices.ts';
-import { failure, type Finding, ok, unknown, warning } from './finding.ts';
+import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 
 const leastVersion = 150_000;
 /** Deadlines use the database's clock, links and signatures this machine's. */
@@ -46,21 +46,7 @@ export async function checkDatabase(given: DatabaseToCheck): Promise<readonly Fi
     ];
   } catch (error) {
     const { message, remedy } = explainDatabaseError(error);
-    const rest = [
-      'database tls',
-      'connections',
-      'clock',
-      'schema',
-      'rights',
-      'stored secrets',
-      'models',
-      'prices',
-      'payments',
-    ];
-    return [
-      failure('database', message, remedy),
-      ...rest.map((name) => unknown(name, 'not checked: the database is unavailable')),
-    ];
+    return [failure('database', message, remedy)];
   } finally {
     await db.close();
   }
@@ -138,7 +124,7 @@ async function schemaFindings(
     return [
       failure('schema', 'the database is empty, or this user does not see what is in it', migrate),
       createFinding(facts, true),
-      unknown('stored secrets', 'not checked: there is no schema'),
+      unchecked('stored secrets', 'not checked: there is no schema'),
     ];
   const rights = await listMissingRights(db);
   const isReadable = rights.every(({ missing }) => !missing.includes('SELECT'));
@@ -149,10 +135,10 @@ async function schemaFindings(
       rights.every(({ owns }) => owns),
     ),
   ];
-  if (!isReadable) return [...findings, unknown('schema', 'not checked: this user may not read it')];
+  if (!isReadable) return [...findings, unchecked('schema', 'not checked: this user may not read it')];
   const state = await readSchemaState(db, required).catch(() => undefined);
   if (state === undefined)
-    return [...findings, unknown('schema', 'not checked: this user may not read kysely_migration')];
+    return [...findings, unchecked('schema', 'not checked: this user may not read kysely_migration')];
   const { missing, newer } = state;
   const schema =
     missing.length > 0
@@ -168,7 +154,7 @@ async function schemaFindings(
     ...findings,
     schema,
     ...(missing.length > 0
-      ? [unknown('stored secrets', 'not checked: the schema is older')]
+      ? [unchecked('stored secrets', 'not checked: the schema is older')]
       : [
           await secretFinding(db, secrets),
           modelsFinding(catalogue, await listWorkerReports(db)),
@@ -191,7 +177,8 @@ function rightsFinding(rights: Awaited<ReturnType<typeof listMissingRights>>): F
 }
 
 function modelsFinding(catalogue: Catalogue, reports: readonly WorkerReport[]): Finding {
-  if (reports.length === 0) return unknown('models', 'no worker has reported what it can generate; tasks wait for one');
+  if (reports.length === 0)
+    return unchecked('models', 'no worker has reported what it can generate; tasks wait for one');
   const names = unservedModels(catalogue, reports);
   const [refusal] = reports.flatMap((report) => report.refusal ?? []);
   if (names.length === 0 && refusal === undefined) return ok('models', 'live workers can generate all of them');
@@ -210,7 +197,7 @@ function createFinding({ mayCreate }: DatabaseFacts, ownsAll: boolean): Finding 
 }
 
 async function secretFinding(db: Database, { secret, secretPrevious = [] }: Secrets): Promise<Finding> {
-  if (secret === undefined) return unknown('stored secrets', 'not checked: there is no VIDEOGEN_SECRET yet');
+  if (secret === undefined) return unchecked('stored secrets', 'not checked: there is no VIDEOGEN_SECRET yet');
   const stored = await listSealedSecrets(db);
   const box = createSecretBox(secret, secretPrevious);
   const closed = stored.filter(({ sealed, accountId }) => {

@@ -3,20 +3,20 @@ import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { provideFontSettings } from '../config/config.ts';
 import { errorCode, messageOf } from '../platform/errors.ts';
+import { isOlder } from '../platform/version.ts';
 import { maxBytesAtOnce } from '../http/limits/upload-slots.ts';
 import { inspectFfmpeg } from '../media/ffmpeg-binary.ts';
-import { makePrivateFolder } from '../media/startup-errors.ts';
+import { makePrivateFolder } from '../platform/startup-errors.ts';
 import { mainQueue } from '../main/worker-options.ts';
 import { failure, type Finding, ok, warning } from './finding.ts';
 import { type Space, spaceFindings, spaceForVideos } from './check-store.ts';
 
-const leastNode = [20, 19] as const;
+const leastNode = '20.19';
 
 export function checkNode(version = process.versions.node): Finding {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isOlder = major < leastNode[0] || (major === leastNode[0] && minor < leastNode[1]);
-  const remedy = `Install Node.js ${leastNode.join('.')} or newer.`;
-  return isOlder ? failure('node', `Node.js ${version}`, remedy) : ok('node', `Node.js ${version}`);
+  const shown = `Node.js ${version}`;
+  if (!isOlder(version, leastNode)) return ok('node', shown);
+  return failure('node', shown, `Install Node.js ${leastNode} or newer.`);
 }
 
 const megabyte = 1024 * 1024;

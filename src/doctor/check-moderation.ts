@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { type Config, secretReader } from '../config/config.ts';
 import { installationHook } from '../config/settings.ts';
 import { createModerator, type HookProblem, type Verdict } from '../moderation/moderator.ts';
-import { failure, type Finding, ok, unknown, warning } from './finding.ts';
+import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 
 const check = 'moderation';
 const harmless = 'A lighthouse by the sea at sunrise.';
@@ -37,7 +37,7 @@ async function checkHook(settings: Settings, model: string, isApi: boolean): Pro
     if (problem === undefined) return [findingOf(model, verdict)];
     // Only APIs need the key, so it may be missing on this machine.
     if (problem.kind === 'setup' && !isApi)
-      return [unknown(check, `${model}: its key is not set here`, 'Run "videogen doctor --role api" beside an API.')];
+      return [unchecked(check, `${model}: its key is not set here`, 'Run "videogen doctor --role api" beside an API.')];
     const { kind, detail } = problem;
     return [failure(check, `${model}: ${kind}: ${detail}`, `Check address, key and shape of the hook (${page}).`)];
   } finally {

@@ -1,15 +1,12 @@
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../platform/errors.ts';
-import type { Config } from '../config/config.ts';
-import { nameOfStore, type StoreLocation } from '../media/store-location.ts';
+import { nameOfStore, type S3Config, type StoreLocation } from '../media/store-location.ts';
 import type { MediaFiles } from '../media/result-store.ts';
 import { parseAllowList } from '../outbound/allow-list.ts';
 import { createGuardedClient } from '../outbound/client.ts';
 import { checkFiles, openFiles } from '../media/open-store.ts';
 import { failure, type Finding, ok, warning } from './finding.ts';
-
-type S3Config = Pick<Config, 's3Endpoint' | 's3Region' | 's3PathStyle'>;
 
 /** No task has this name. */
 const probeFolder = 'doctor';

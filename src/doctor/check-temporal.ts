@@ -1,21 +1,20 @@
 import type { Client } from '@temporalio/client';
 import { dayMs } from '../platform/duration.ts';
 import { messageOf } from '../platform/errors.ts';
-import { taskQueuesOf } from '../temporal/task-queues.ts';
-import { type QueueName, taskQueueOf } from '../temporal/worker-queues.ts';
+import { isOlder } from '../platform/version.ts';
+import { type QueueName, taskQueuesOf } from '../temporal/task-queues.ts';
 import { connectTemporal, grpcCode, type TemporalTarget } from '../temporal/connect.ts';
 import {
   countPartitions,
+  leastServer,
   listMissingSearchAttributes,
   listPollers,
   readRetentionMs,
   readServerVersion,
 } from '../temporal/inspect.ts';
 import { readSchedule, scheduleNames } from '../temporal/schedules.ts';
-import { failure, type Finding, ok, unknown, warning } from './finding.ts';
+import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 
-/** Older servers do not share generation fairly between accounts. */
-const leastVersion = [1, 31, 2];
 /** Operators read completed workflows the day after. */
 const leastRetentionMs = dayMs;
 
@@ -32,25 +31,29 @@ export async function checkTemporal(given: TemporalToCheck): Promise<readonly Fi
     const [server, namespace] = [await serverFinding(client, given.target), await namespaceFinding(client)];
     const first = [server, tlsFinding(given.target), namespace];
     if (namespace.state === 'error') return [...first, ...notChecked(given, 'there is no namespace')];
-    const { main } = taskQueuesOf(given.taskQueue);
+    const { tasks } = taskQueuesOf(given.taskQueue);
     const usesSchedule = given.queues.includes('tasks');
     return [
       ...first,
       await attributesFinding(client),
-      await partitionsFinding(client, main),
+      await partitionsFinding(client, tasks),
       fairness,
       ...(usesSchedule ? [await schedulesFinding(client, given.taskQueue)] : []),
       ...(await Promise.all(
         given.queues.map((name) =>
           queueFinding(client, given.taskQueue, name).catch((error: unknown) =>
-            unknown(`queue ${name}`, messageOf(error)),
+            unchecked(`queue ${name}`, messageOf(error)),
           ),
         ),
       )),
     ];
   } catch (error) {
     const rest = notChecked(given, 'Temporal is unavailable');
-    return [failure('temporal', ...explainTemporalError(error)), unknown('namespace', rest[0]?.message ?? ''), ...rest];
+    return [
+      failure('temporal', ...explainTemporalError(error)),
+      unchecked('namespace', rest[0]?.message ?? ''),
+      ...rest,
+    ];
   } finally {
     await close();
   }
@@ -58,18 +61,15 @@ export async function checkTemporal(given: TemporalToCheck): Promise<readonly Fi
 
 function notChecked({ queues }: TemporalToCheck, why: string): Finding[] {
   const names = ['search attributes', 'task queue partitions', 'schedules', ...queues.map((name) => `queue ${name}`)];
-  return names.map((name) => unknown(name, `not checked: ${why}`));
+  return names.map((name) => unchecked(name, `not checked: ${why}`));
 }
 
 async function serverFinding(client: Client, { connection }: TemporalTarget): Promise<Finding> {
   const version = await readServerVersion(client);
   const shown = `Temporal ${version} at ${connection.address}`;
-  const parts = version.split(/[.-]/).map(Number);
-  const at = leastVersion.findIndex((least, index) => parts[index] !== least);
-  const isOlder = at !== -1 && (parts[at] ?? 0) < (leastVersion[at] ?? 0);
-  if (!isOlder) return ok('temporal', shown);
-  const remedy = 'Upgrade the server to 1.31.2 or newer: accounts do not share generation fairly before.';
-  return failure('temporal', `${shown}: older than 1.31.2`, remedy);
+  if (!isOlder(version, leastServer)) return ok('temporal', shown);
+  const remedy = `Upgrade the server to ${leastServer} or newer: accounts do not share generation fairly before.`;
+  return failure('temporal', `${shown}: older than ${leastServer}`, remedy);
 }
 
 function tlsFinding({ connection: { tls, address = '' } }: TemporalTarget): Finding {
@@ -106,7 +106,7 @@ async function attributesFinding(client: Client): Promise<Finding> {
     if (missing.length === 0) return ok('search attributes', 'registered');
     return failure('search attributes', `not registered: ${missing.join(', ')}`, 'Run "videogen migrate".');
   } catch (error) {
-    return unknown('search attributes', messageOf(error), 'temporal operator search-attribute list');
+    return unchecked('search attributes', messageOf(error), 'temporal operator search-attribute list');
   }
 }
 
@@ -121,18 +121,18 @@ async function partitionsFinding(client: Client, taskQueue: string): Promise<Fin
       "Set matching.numTaskqueueReadPartitions and matching.numTaskqueueWritePartitions to 1 in Temporal's dynamic configuration.",
     );
   } catch (error) {
-    return unknown(check, messageOf(error), "Check Temporal's dynamic configuration.");
+    return unchecked(check, messageOf(error), "Check Temporal's dynamic configuration.");
   }
 }
 
-const fairness = unknown(
+const fairness = unchecked(
   'fairness',
   'Temporal does not report whether accounts share generation fairly',
   "Its dynamic configuration must have matching.enableFairness: [{value: true}]; Temporal's log names the file at its start.",
 );
 
 async function queueFinding(client: Client, taskQueue: string, name: QueueName): Promise<Finding> {
-  const queue = taskQueueOf(taskQueuesOf(taskQueue), name);
+  const queue = taskQueuesOf(taskQueue)[name];
   const kinds = name === 'tasks' ? (['workflow', 'activity'] as const) : (['activity'] as const);
   const polled = await Promise.all(kinds.map((kind) => listPollers(client, queue, kind)));
   const workers = Math.min(...polled.map((identities) => identities.length));

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
-import { type QueueName, queueNames } from '../temporal/worker-queues.ts';
+import { type QueueName, queueNames } from '../temporal/task-queues.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
-import { usualStore } from '../media/open-store.ts';
+import { defaultStore } from '../media/open-store.ts';
 import { workFolderOf } from '../config/settings.ts';
 import { isTestKey } from '../payments/stripe/stripe-provider.ts';
 import { checkDatabase } from './check-database.ts';
@@ -11,7 +11,7 @@ import { checkMailServer } from './check-mail.ts';
 import { checkModeration } from './check-moderation.ts';
 import { checkStore } from './check-store.ts';
 import { checkTemporal } from './check-temporal.ts';
-import { type Finding, runChecks, unknown, withoutSecrets } from './finding.ts';
+import { type Finding, runChecks, unchecked, withoutSecrets } from './finding.ts';
 
 /** `all` checks the whole installation; the others check what one process of that role needs to start and to work. */
 export const doctorRoles = ['all', 'api', 'worker'] as const;
@@ -65,7 +65,7 @@ const checks: readonly DoctorCheck[] = [
       const { databasePoolSize: poolSize, secretPrevious, stripeSecretKey } = config;
       const payments = stripeSecretKey === undefined ? undefined : { isTest: isTestKey(stripeSecretKey) };
       return url === undefined
-        ? [unknown('database', embedded)]
+        ? [unchecked('database', embedded)]
         : checkDatabase({ url, poolSize, secret, secretPrevious, catalogue: config.catalogue, payments });
     },
   },
@@ -74,7 +74,7 @@ const checks: readonly DoctorCheck[] = [
     run: ({ config, temporal: target, role }) => {
       const queues = queueNames.filter((name) => role === 'all' && isQueueUsed(config, name));
       return target === undefined
-        ? [unknown('temporal', embedded)]
+        ? [unchecked('temporal', embedded)]
         : checkTemporal({ target, taskQueue: config.taskQueue, queues });
     },
   },
@@ -82,7 +82,7 @@ const checks: readonly DoctorCheck[] = [
     name: 'result store',
     isNeeded: ({ usesFiles }) => usesFiles,
     run: ({ config, workFolder }) =>
-      checkStore('RESULT_STORE', config.resultStore ?? usualStore(config), config, workFolder),
+      checkStore('RESULT_STORE', config.resultStore ?? defaultStore(config), config, workFolder),
   },
   {
     name: 'second result store',

@@ -30,7 +30,7 @@ export function failure(check: string, message: string, remedy: string): Finding
 }
 
 /** The check could not run. */
-export function unknown(check: string, message: string, remedy?: string): Finding {
+export function unchecked(check: string, message: string, remedy?: string): Finding {
   return { check, state: 'unknown', message, ...(remedy !== undefined && { remedy }) };
 }
 

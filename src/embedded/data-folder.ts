@@ -4,10 +4,11 @@ import { constants, open, readFile, rename, rm, stat, writeFile } from 'node:fs/
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { leastSecretLength } from '../config/setting-kinds.ts';
 import { errorCode, SetupError } from '../platform/errors.ts';
 import { createLog, type Log } from '../platform/log.ts';
-import { folderError, makePrivateFolder } from '../media/startup-errors.ts';
-import { boundServerLog } from './server-log.ts';
+import { folderError, makePrivateFolder } from '../platform/startup-errors.ts';
+import { boundServerLog, keepBounded } from './server-log.ts';
 
 /**
  * Creates the data folder, closed to other accounts, and locks it until `release` or the end of the process. The operating system holds
@@ -53,7 +54,7 @@ export async function persistedSecret(folder: string): Promise<string> {
   let problem: string;
   try {
     const secret = (await readFile(path, 'utf8')).trim();
-    if (secret.length >= minSecretCharacters) return secret;
+    if (secret.length >= leastSecretLength) return secret;
     problem = `is damaged: it has ${secret.length} characters`;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return newSecret(path);
@@ -65,9 +66,6 @@ export async function persistedSecret(folder: string): Promise<string> {
   throw new SetupError(`The secret in ${path} ${problem}. ${advice}`);
 }
 
-/** The minimum of VIDEOGEN_SECRET. */
-const minSecretCharacters = 32;
-
 /** Creates a secret in a file, atomically also if the machine crashes. */
 export async function newSecret(path: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
@@ -76,14 +74,11 @@ export async function newSecret(path: string): Promise<string> {
   return secret;
 }
 
-/** A service may run for months, and logs each request. */
-const boundLogMs = 60_000;
-
 /** The service logs to a file, because the terminal shows only messages for the operator. */
 export async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: Log; path: string }> {
   const path = join(dataFolder, 'videogen.log');
   await boundServerLog(path);
-  setInterval(() => void boundServerLog(path).catch(() => {}), boundLogMs).unref();
+  keepBounded(path);
   return { log: createLog({ level: logLevel, path }), path };
 }
 

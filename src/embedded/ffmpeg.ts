@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { ffmpegBinary } from '../media/ffmpeg-binary.ts';
 import { messageOf, SetupError } from '../platform/errors.ts';
 import { fetchProgram, type PackagedProgram } from './packaged-program.ts';
 
@@ -28,9 +27,6 @@ const pinnedFfmpeg: PackagedProgram = {
 };
 const version = '9.0.2';
 
-/** A binary that does not start within this time counts as broken; one on a busy machine or a cold disk takes seconds. */
-const startTimeoutMs = 60_000;
-
 export type FfmpegSearch = {
   /** A path that the operator sets; no other program is then tried. */
   readonly explicitPath: string | undefined;
@@ -50,22 +46,17 @@ export function cachedFfmpeg(cacheFolder: string): string {
  * same current build. If PyPI is unreachable, a program on the PATH replaces it.
  */
 export async function findFfmpeg({ explicitPath, cacheFolder, log, files }: FfmpegSearch): Promise<string> {
-  if (explicitPath !== undefined) {
-    if (await runs(explicitPath)) return explicitPath;
-    throw new SetupError(
-      `FFMPEG_PATH: ${explicitPath} cannot be run as ffmpeg; check the path and its execute permission.`,
-    );
-  }
+  if (explicitPath !== undefined) return ffmpegBinary(explicitPath);
   const cached = cachedFfmpeg(cacheFolder);
-  if (await runs(cached)) return cached;
+  if (runs(cached)) return cached;
   log(`Downloading ffmpeg ${version} (about 65 MB, once) to ${cacheFolder}.`);
   try {
     await fetchProgram(pinnedFfmpeg, cached, files);
-    if (await runs(cached)) return cached;
+    if (runs(cached)) return cached;
     throw new Error('the program does not run on this machine');
   } catch (cause) {
     const reason = `ffmpeg could not be downloaded (${messageOf(cause)}).`;
-    if (await runs('ffmpeg')) {
+    if (runs('ffmpeg')) {
       log(`${reason} Using the one on the PATH.`);
       return 'ffmpeg';
     }
@@ -73,10 +64,11 @@ export async function findFfmpeg({ explicitPath, cacheFolder, log, files }: Ffmp
   }
 }
 
-async function runs(binary: string): Promise<boolean> {
-  const started = promisify(execFile)(binary, ['-version'], { timeout: startTimeoutMs });
-  return await started.then(
-    () => true,
-    () => false,
-  );
+function runs(binary: string): boolean {
+  try {
+    ffmpegBinary(binary);
+    return true;
+  } catch {
+    return false;
+  }
 }

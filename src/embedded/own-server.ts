@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf, SetupError } from '../platform/errors.ts';
 import { type StopStep, stopProcess } from './running-process.ts';
-import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
+import { keepBounded, openServerLog, serverLogTail } from './server-log.ts';
 
 /** A server program that this process starts, watches and stops. */
 export type ServerProgram = {
@@ -62,7 +62,7 @@ export async function runServer(program: ServerProgram): Promise<OwnServer> {
   };
   // Only the signal ends the watch.
   const watching = watch().catch(() => {});
-  const bounding = setInterval(() => void boundServerLog(logFile).catch(() => {}), 60_000).unref();
+  const bounding = keepBounded(logFile);
   const stop = async () => {
     stopping.abort();
     clearInterval(bounding);

@@ -19,6 +19,11 @@ export async function boundServerLog(path: string): Promise<void> {
   await truncate(path);
 }
 
+/** Bounds a log every minute, because a service may run for months. Does not keep the process alive. */
+export function keepBounded(path: string): NodeJS.Timeout {
+  return setInterval(() => void boundServerLog(path).catch(() => {}), 60_000).unref();
+}
+
 /** Returns the end of the log, for an error message. */
 export async function serverLogTail(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch(() => '');

@@ -5,7 +5,7 @@ import type { Log } from '../platform/log.ts';
 import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { retry } from '../platform/retry.ts';
 import { fatalErrors } from '../main/run-until-signal.ts';
-import { usualStore } from '../media/open-store.ts';
+import { defaultStore } from '../media/open-store.ts';
 import { type RunningPart, type Settings, settingsWith } from '../config/settings.ts';
 import { startApi } from '../main/start-api.ts';
 import { startMetricsServer } from '../main/start-metrics.ts';
@@ -49,7 +49,7 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
     if (temporal.status === 'rejected') throw temporal.reason;
     signal.throwIfAborted();
     const secret = config.secret ?? (await persistedSecret(config.dataFolder));
-    const resultStore = config.resultStore ?? usualStore(config);
+    const resultStore = config.resultStore ?? defaultStore(config);
     // Links need the port before the API listens.
     const port = config.port === 0 ? await freePort() : config.port;
     const parts = { ...database.value.settings, ...temporal.value.settings, secret, resultStore };

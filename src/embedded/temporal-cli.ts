@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf, SetupError } from '../platform/errors.ts';
+import { isOlder } from '../platform/version.ts';
+import { leastServer } from '../temporal/inspect.ts';
 import { fetchProgram, type PackagedProgram } from './packaged-program.ts';
 
 const run = promisify(execFile);
@@ -30,9 +32,6 @@ export const pinnedCli: PackagedProgram & { readonly version: string } = {
   },
 };
 
-/** Fairness between accounts works from this server on (docs/decisions). */
-const firstFairServer = '1.31.2';
-
 export type TemporalCliSearch = {
   /** A path that the operator sets; no other program is then tried. */
   readonly explicitPath?: string | undefined;
@@ -56,8 +55,8 @@ export async function findTemporalCli(search: TemporalCliSearch): Promise<string
   for (const path of [...onPath.map((folder) => join(folder, 'temporal')), cached]) {
     const server = await serverVersion(path);
     if (server === undefined) continue;
-    const isOld = server.localeCompare(firstFairServer, 'en', { numeric: true }) < 0;
-    if (isOld) log(`${path} has server ${server}, which does not share generation fairly between accounts.`);
+    if (isOlder(server, leastServer))
+      log(`${path} has server ${server}, which does not share generation fairly between accounts.`);
     return path;
   }
   log(`Downloading Temporal's command line ${pinnedCli.version} (about 45 MB, once) to ${cacheFolder}.`);

@@ -14,7 +14,15 @@ import type { HttpDeps } from '../http/http-deps.ts';
 import { view } from '../http/view.ts';
 import { ratios } from '../tasks/input-bounds.ts';
 import { taskSearch } from '../tasks/task-search.ts';
-import { labelVideos, listTags, maxLabeled, maxTagLength, maxTagsOfVideo, normalizedTag } from './labels.ts';
+import {
+  labelVideos,
+  listTags,
+  maxLabeled,
+  maxTagLength,
+  maxTagsOfAccount,
+  maxTagsOfVideo,
+  normalizedTag,
+} from './labels.ts';
 import { type GalleryVideo, listVideos, maxExamined } from './videos.ts';
 
 const videoSchema = z
@@ -128,8 +136,8 @@ const label = defineEndpoint({
   scope: 'tasks:write',
   summary: 'Mark favorites and tag videos',
   description:
-    'Changes all of these videos or none. A video has at most 20 tags, and an account 200. Labels belong to the account, and end with ' +
-    'the video. Idempotent.',
+    `Changes all of these videos or none. A video has at most ${maxTagsOfVideo} tags, and an account ${maxTagsOfAccount}. ` +
+    'Labels belong to the account, and end with the video. Idempotent.',
   body: z.strictObject({
     taskIds: z.array(opaqueId, { error: idsError }).min(1, { error: idsError }).max(maxLabeled, { error: idsError }),
     favorite: z.boolean({ error: 'must be true or false' }).nullish(),

@@ -27,7 +27,7 @@ export function sharePageRoute(router: AppRouter, deps: HttpDeps): void {
     const taken = sharePages.take(ctx.state.clientAddress);
     if (!taken.isAllowed) {
       show(ctx, 429, busyPage);
-      ctx.set(refusalHeaders('share-pages', sharePages.rate, taken, () => 0));
+      ctx.set(refusalHeaders('share-pages', sharePages.rate, taken));
       return;
     }
     const shared = await findSharedVideo(db, ctx.path.slice(sharePath.length));

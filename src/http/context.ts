@@ -8,10 +8,7 @@ export type RequestState = {
   /** The client's address, or its /64 network for IPv6. */
   clientAddress: string;
   errorCode?: ErrorCode;
-  /**
-   * The authenticated caller: the account of a key, an operator, or a person. One
-   * of the console has an account and a user.
-   */
+  /** The authenticated caller: the account of a key, an operator, or a person. A request of the console has an account and a user. */
   accountId?: string;
   operatorId?: string;
   userId?: string;

@@ -3,7 +3,6 @@ import { describeFieldError, type FieldError, firstOfEachPath } from '../platfor
 import { PasswordsBusy } from '../people/passwords.ts';
 import { AccountClosed } from '../accounts/accounts.ts';
 import { DatabaseUnavailable, DatabaseBusy } from '../platform/database/database.ts';
-import { ContentDeleted } from '../callbacks/deliveries.ts';
 import { ProofOutdated } from '../people/sign-in.ts';
 import { PaymentsUnavailable } from '../payments/contract.ts';
 import { TooManyTags } from '../gallery/labels.ts';
@@ -32,6 +31,7 @@ type More = {
 };
 
 const credits = z.int().nonnegative();
+const withLimit = { data: z.strictObject({ limit: z.int().positive() }) };
 const retrySoon = { headers: { 'Retry-After': '5' } };
 const byRate = { addedHeaders: rateRefusalHeaders };
 
@@ -115,27 +115,17 @@ export const errorCatalogue = {
   already_member: apiError(409, 'already a member of the account'),
   last_owner: apiError(409, 'an account needs at least one owner; add another owner first'),
   last_operator: apiError(409, 'at least one operator must be able to sign in'),
-  too_many_invitations: apiError(409, 'too many invitations are open; withdraw one first', {
-    data: z.strictObject({ limit: z.int().positive() }),
-  }),
-  too_many_passkeys: apiError(409, 'you have too many passkeys; remove one first', {
-    data: z.strictObject({ limit: z.int().positive() }),
-  }),
-  too_many_keys: apiError(409, 'the account has too many active keys; revoke one first', {
-    data: z.strictObject({ limit: z.int().positive() }),
-  }),
-  too_many_top_ups: apiError(409, 'too many purchases of the account are open; pay one, or wait until they expire', {
-    data: z.strictObject({ limit: z.int().positive() }),
-  }),
-  too_many_uploads: apiError(409, 'upload limit reached; old files expire automatically', {
-    data: z.strictObject({ limit: z.int().positive() }),
-  }),
-  too_many_tags: apiError(409, 'too many tags; remove one first', {
-    data: z.strictObject({ limit: z.int().positive() }),
-  }),
-  too_many_share_links: apiError(409, 'the video has too many share links; revoke one first', {
-    data: z.strictObject({ limit: z.int().positive() }),
-  }),
+  too_many_invitations: apiError(409, 'too many invitations are open; withdraw one first', withLimit),
+  too_many_passkeys: apiError(409, 'you have too many passkeys; remove one first', withLimit),
+  too_many_keys: apiError(409, 'the account has too many active keys; revoke one first', withLimit),
+  too_many_top_ups: apiError(
+    409,
+    'too many purchases of the account are open; pay one, or wait until they expire',
+    withLimit,
+  ),
+  too_many_uploads: apiError(409, 'upload limit reached; old files expire automatically', withLimit),
+  too_many_tags: apiError(409, 'too many tags; remove one first', withLimit),
+  too_many_share_links: apiError(409, 'the video has too many share links; revoke one first', withLimit),
   archive_running: apiError(409, 'another archive of the account is being downloaded; wait until it ends'),
   balance_out_of_range: apiError(409, 'the balance would fall below zero or exceed its maximum', {
     data: z.strictObject({ balance: z.int() }),
@@ -269,7 +259,6 @@ export function toHttpError(error: unknown): HttpError {
   if (error instanceof ProofOutdated)
     return new HttpError('sign_in_failed', { msg: 'this sign-in is no longer valid; sign in again' });
   if (error instanceof AccountClosed) return new HttpError('account_closed', { msg: error.message });
-  if (error instanceof ContentDeleted) return new HttpError('content_deleted', { msg: error.message });
   if (error instanceof TooManyTags) {
     return new HttpError('too_many_tags', { msg: error.message, data: { limit: error.limit } });
   }

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { type Brand, ownBrand } from '../brand/brand.ts';
 import type { Dialect } from '../accounts/api-key.ts';
-import type { SecretPurpose } from '../callbacks/callback-secrets.ts';
 import type { EventType } from '../callbacks/event.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { CatalogueState } from '../models/live-catalogue.ts';
@@ -17,6 +16,7 @@ import type { Events } from '../metrics/events.ts';
 import { type Moderator, noModerator } from '../moderation/moderator.ts';
 import type { IdentityProvider } from '../people/identity-provider.ts';
 import type { MailQueue } from '../mail/mail-queue.ts';
+import type { SecretBox } from '../outbound/secrets.ts';
 import { closedSignUp, type SignUpPolicy } from '../people/sign-up.ts';
 import type { CreateOutcome, NewTask } from '../tasks/create-outcome.ts';
 import type { PaymentProvider } from '../payments/contract.ts';
@@ -90,15 +90,8 @@ export type HttpPorts = {
     readonly dialect: Dialect;
     readonly event?: EventType;
   }) => Promise<number | undefined>;
-  readonly callbackSecrets: {
-    /** Returns the account's secret once; undefined if it was shown before. The purpose is `callback` by default, also below. */
-    reveal(accountId: string, purpose?: SecretPurpose): Promise<string | undefined>;
-    rotate(rotation: {
-      readonly accountId: string;
-      readonly overlapSeconds: number;
-      readonly purpose?: SecretPurpose;
-    }): Promise<string>;
-  };
+  /** Encrypts the secrets of callbacks and events. */
+  readonly box: SecretBox;
   readonly console: ConsoleSettings;
 };
 

@@ -166,16 +166,16 @@ function refusal(status: number, group: readonly ErrorCode[], shape: Shape | und
   const suchAs = Object.fromEntries(fixed.map(([name, value]) => [name, `Example: \`${value}\`.`]));
   const added = Object.fromEntries(known.flatMap(({ addedHeaders }) => Object.entries(addedHeaders)));
   const envelope = z.strictObject({ code: z.literal(status), msg: z.string(), error, data });
-  const contentOf = (format: Shape | undefined) => {
-    if (format === undefined) return json(envelope, examplesOf(group));
-    // Nothing but our own envelope is possible before the path is read.
-    const isEarly = group.some((failure) => beforePath.includes(failure));
-    return json(isEarly ? z.union([format.errorSchema, envelope]) : format.errorSchema);
-  };
+  const isEarly = group.some((failure) => beforePath.includes(failure));
+  // Nothing but our own envelope is possible before the path is read.
+  const content =
+    shape === undefined
+      ? json(envelope, examplesOf(group))
+      : json(isEarly ? z.union([shape.errorSchema, envelope]) : shape.errorSchema);
   return {
     description: group.map((failure) => `${errorCatalogue[failure].msg} (${failure})`).join('; '),
     headers: headersOf({ ...suchAs, ...added }),
-    content: contentOf(shape),
+    content,
   };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TimedCursor } from '../platform/database/sql.ts';
 import { uuidPattern } from '../platform/uuid.ts';
+import { maxSearchedTasks } from '../tasks/task-filter.ts';
 import { maxSearchLength, minIdPartLength } from '../tasks/task-search.ts';
 import { type FieldMessage, maxUnixMs } from './fields.ts';
 
@@ -41,8 +42,8 @@ export const taskSearchParameter = textParameter('must be text')
   .meta({
     description:
       `Part of the id, at least ${minIdPartLength} characters, or words that the prompt contains; the last word may be incomplete. Parts ` +
-      'of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables ' +
-      'prompt search.',
+      `of ids are searched in the ${maxSearchedTasks.toLocaleString('en-US')} newest tasks between \`from\` and \`to\`. Words match ` +
+      'nothing if the installation disables prompt search.',
   });
 
 const dayError = onceOnly('must be a day since 1970, such as 2026-01-31');

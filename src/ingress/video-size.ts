@@ -8,9 +8,8 @@ type Frame = { readonly resolution: Resolution; readonly ratio: Ratio };
 
 /** Every size that a model sells, as `1280x720`, and what it means in our fields. */
 export function sizesOf({ fields }: ModelInput): ReadonlyMap<string, Frame> {
-  const resolutions = fields.resolution?.values ?? ['720p'];
-  const ratios = (fields.ratio?.values ?? ['16:9']).filter((ratio) => ratio !== 'adaptive');
-  const frames = resolutions.flatMap((resolution) => ratios.map((ratio) => ({ resolution, ratio })));
+  const ratios = fields.ratio.values.filter((ratio) => ratio !== 'adaptive');
+  const frames = fields.resolution.values.flatMap((resolution) => ratios.map((ratio) => ({ resolution, ratio })));
   return new Map(frames.map((frame) => [sizeText(frameSize(frame.resolution, frame.ratio, undefined)), frame]));
 }
 

@@ -5,7 +5,7 @@ import type { SecretBox } from '../outbound/secrets.ts';
 import type { Database } from '../platform/database/database.ts';
 import { describeError, errorCode } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
-import { repeat } from '../platform/repeat.ts';
+import { repeatUntilClosed } from '../platform/repeat.ts';
 
 export type MailSender = {
   readonly db: Database;
@@ -21,14 +21,7 @@ const maxConcurrent = 4;
 
 /** Sends mails of the queue until it is closed. A mail whose attempt is cut off by the end of the process is sent again later. */
 export function watchMails(sender: MailSender): { close(): Promise<void> } {
-  const stopping = new AbortController();
-  const watching = repeat(pauseMs, stopping.signal, () => sendDueMails(sender, stopping.signal));
-  return {
-    close: async () => {
-      stopping.abort();
-      await watching;
-    },
-  };
+  return repeatUntilClosed(pauseMs, (signal) => sendDueMails(sender, signal));
 }
 
 /** Attempts the mails that are due; never rejects. */

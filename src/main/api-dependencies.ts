@@ -1,5 +1,4 @@
 import { dirname } from 'node:path';
-import { revealSecret, rotateSecret } from '../callbacks/account-secrets.ts';
 import { createTestCallbacks } from '../callbacks/test-callback.ts';
 import { secretReader } from '../config/config.ts';
 import { createRequestParser, installationHook, ownEndpoints, type Settings } from '../config/settings.ts';
@@ -59,20 +58,22 @@ export async function openApiDependencies(
   const resultStore = await openStore(settings, log, { writes: true });
   const readHookSecret = secretReader(dirname(settings.catalogueFile ?? ''));
   const core = openCore(settings, log, metrics, { part: 'api', readHookSecret, retries: false });
-  const { db, catalogue, events } = core;
+  const { db, catalogue, events, box } = core;
   const given = fromSettings(settings);
   const sellsCredits = given.payments !== undefined;
   readAtScrapes(metrics.registry, installationSources(inTime(db, scrapeLimitMs), catalogue.current, { sellsCredits }));
   const calls = createEngineCalls(core.engine, log);
   const sales = await watchModels({ db, catalogue: catalogue.current, log });
   const moderator = openModerator(core, resultStore, readHookSecret);
-  const callbacks = openCallbackSettings(core);
+  // Workers send all other callbacks.
+  const tests = createTestCallbacks({ settings, db, box, log, models: () => catalogue.current().models });
   const uncertainCreates = createUncertainCreates({ db, log, events });
   const deps = createHttpDeps({
     ...given,
     ...calls.ports,
-    ...callbacks.ports,
+    testCallback: tests.send,
     db,
+    box,
     log,
     events,
     resultStore,
@@ -97,7 +98,7 @@ export async function openApiDependencies(
       await deps.keyTouches.drain();
       await deps.requestLog.drain();
     },
-    close: async () => void (await Promise.allSettled([moderator, callbacks, sales, core].map((part) => part.close()))),
+    close: async () => void (await Promise.allSettled([moderator, tests, sales, core].map((part) => part.close()))),
   };
 }
 
@@ -109,19 +110,6 @@ function openModerator({ settings, catalogue, events, log }: Core, store: Result
   };
   const hooks = { installation: installationHook(settings), own: ownEndpoints(settings), readSecret };
   return createModerator({ ...hooks, catalogue: catalogue.current, linkTo, events, log });
-}
-
-/**
- * Opens the secrets of callbacks and the sender of test callbacks. Workers send
- * all other callbacks.
- */
-function openCallbackSettings({ settings, db, box, log, catalogue }: Core) {
-  const tests = createTestCallbacks({ settings, db, box, log, models: () => catalogue.current().models });
-  const callbackSecrets: HttpDeps['callbackSecrets'] = {
-    reveal: (accountId, purpose) => revealSecret(db, box, accountId, purpose),
-    rotate: (rotation) => rotateSecret(db, box, rotation),
-  };
-  return { ports: { testCallback: tests.send, callbackSecrets }, close: () => tests.close() };
 }
 
 /** Makes the dependencies that need nothing but settings. */
@@ -183,9 +171,12 @@ function createEngineCalls(engine: Engine, log: Log) {
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
     stopTask: later(
       (task: TaskToStop) => stopTask(engine, task),
-      'workflow not canceled yet; retried while Temporal is unavailable',
+      'workflow not cancelled yet; retried while Temporal is unavailable',
     ),
-    retryTask: later(({ taskId }: { readonly taskId: string }) => engine.retryNow(taskId), 'task retry deferred'),
+    retryTask: later(
+      ({ taskId }: { readonly taskId: string }) => engine.retryNow(taskId),
+      'task retry not sent yet; repeated while Temporal is unavailable',
+    ),
     redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
     testProvider,
   };

@@ -6,7 +6,7 @@ import { publishConsole } from '../http/console/serve-console.ts';
 import { startHttpServer } from '../http/server/server.ts';
 import { createMailer } from '../mail/mailer.ts';
 import { watchMails } from '../mail/send-mails.ts';
-import { listenError, makePrivateFolder } from '../media/startup-errors.ts';
+import { listenError, makePrivateFolder } from '../platform/startup-errors.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { isCookieExposed } from '../people/session-cookie.ts';
 import { type Database, inTime } from '../platform/database/database.ts';

@@ -2,7 +2,7 @@ import { createMetricsApp } from '../http/app.ts';
 import { startHttpServer } from '../http/server/server.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { listenError } from '../media/startup-errors.ts';
+import { listenError } from '../platform/startup-errors.ts';
 import type { RunningPart, Settings } from '../config/settings.ts';
 
 const drainMs = 1_000;

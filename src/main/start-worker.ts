@@ -11,7 +11,7 @@ import { createMetrics } from '../metrics/metrics.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
-import { makePrivateFolder } from '../media/startup-errors.ts';
+import { makePrivateFolder } from '../platform/startup-errors.ts';
 import { openStore, openStoreForLinks } from '../media/open-store.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import { watchReadiness } from './readiness.ts';

@@ -2,8 +2,7 @@ import type { WorkerOptions } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createCallbackActivities, createGenerationActivities, createMainActivities } from '../../activities/index.ts';
-import { taskQueuesOf } from '../temporal/task-queues.ts';
-import { type QueueName, taskQueueOf } from '../temporal/worker-queues.ts';
+import { type QueueName, taskQueuesOf } from '../temporal/task-queues.ts';
 import type { Settings } from '../config/settings.ts';
 import { dataConverterOf } from '../temporal/connect.ts';
 import { currentTracing } from './tracing.ts';
@@ -23,7 +22,7 @@ export function workerOptions(settings: Settings, deps: ActivityDeps): WorkerOpt
     ...currentTracing()?.worker,
     ...versionOf(settings),
     ...optionsOf[name](settings, deps),
-    taskQueue: taskQueueOf(queues, name),
+    taskQueue: queues[name],
   }));
 }
 

@@ -79,7 +79,8 @@ const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait 
 async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: HttpDeps) {
   const task = await ownTask(deps.db, taskId, identity.caller.accountId);
   const now = await taskAfterWait(ctx, deps, { task, waitSeconds });
-  return presentListedTask(deps, { ...now, createdBy: await findMaker(deps.db, taskId) });
+  const maker = await findMaker(deps.db, taskId);
+  return presentListedTask(deps, { ...now, createdBy: maker?.createdBy });
 }
 
 const generateInput = z.looseObject({ wait_seconds: wait, idempotency_key: idempotencyKeySchema.optional() });
@@ -87,7 +88,7 @@ const generateVideo: Tool = {
   name: 'generate_video',
   title: 'Generate a video',
   description:
-    'Starts a video. It costs credits; get_price returns how many. They are refunded if the task fails or is canceled. It takes a ' +
+    'Starts a video. It costs credits; get_price returns how many. They are refunded if the task fails or is cancelled. It takes a ' +
     'minute or more: wait with `wait_seconds`, then call get_video until `state` is `success` or `fail`. An identical call within two ' +
     'minutes returns the same task and uses no credits; for another video from the same input, pass another `idempotency_key`.',
   annotations: { ...writes, openWorldHint: true, idempotentHint: false },

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { type Box, BoxError, boxFile, type BoxFile, boxesIn, readAt } from './mp4-boxes.ts';
+import type { UploadName } from './upload.ts';
 
 /** A clip that is refused; `message` continues the name of the clip: `is cut off`. */
 export class ClipRefusal extends Error {
@@ -13,7 +14,8 @@ export type ClipContainer = {
   readonly kind: ClipKind;
   /** ffmpeg's name of the reader. */
   readonly demuxer: 'mov' | 'matroska' | 'mp3' | 'wav';
-  readonly extension: 'mp4' | 'mov' | 'webm' | 'mp3' | 'wav' | 'm4a';
+  /** Its name as an upload. */
+  readonly fileName: UploadName;
 };
 
 /**
@@ -30,7 +32,7 @@ export async function clipContainerOf(path: string): Promise<ClipContainer | und
     return await isoContainer(file, text.slice(4, 12)).catch(refuse);
   if (text.startsWith('\x1aE\xdf\xa3')) return webmContainer(file, start);
   if (/^RIFF[^]{4}WAVE/.test(text)) return wavContainer(file, start);
-  return isMp3(start) ? { kind: 'audio', demuxer: 'mp3', extension: 'mp3' } : undefined;
+  return isMp3(start) ? { kind: 'audio', demuxer: 'mp3', fileName: 'audio.mp3' } : undefined;
 }
 
 /** It includes the header of a WebM. */
@@ -55,8 +57,8 @@ async function isoContainer(file: BoxFile, head: string): Promise<ClipContainer 
   // The pictures in an audio file are its cover and chapters.
   const isAudioBrand = brand === 'M4A ' || brand === 'M4B ';
   if (handlers.has('vide') && !isAudioBrand)
-    return { kind: 'video', demuxer: 'mov', extension: brand === 'qt  ' ? 'mov' : 'mp4' };
-  return handlers.has('soun') ? { kind: 'audio', demuxer: 'mov', extension: 'm4a' } : undefined;
+    return { kind: 'video', demuxer: 'mov', fileName: brand === 'qt  ' ? 'video.mov' : 'video.mp4' };
+  return handlers.has('soun') ? { kind: 'audio', demuxer: 'mov', fileName: 'audio.m4a' } : undefined;
 }
 
 /** Returns the types of the tracks, such as `vide` and `soun`. */
@@ -84,7 +86,7 @@ function webmContainer({ bytes }: BoxFile, start: Buffer): ClipContainer | undef
     // A live recording does not know its size.
     if (segment?.isUnknown === false && segment.endsAt + segment.value > bytes) throw cutOff();
   }
-  return { kind: 'video', demuxer: 'matroska', extension: 'webm' };
+  return { kind: 'video', demuxer: 'matroska', fileName: 'video.webm' };
 }
 
 /** A number of EBML: the zero bits at its beginning count its further bytes. */
@@ -104,7 +106,7 @@ const unknownWavBytes = 0x7f_00_00_00;
 function wavContainer({ bytes }: BoxFile, start: Buffer): ClipContainer {
   const size = start.readUInt32LE(4);
   if (size < unknownWavBytes && size > bytes) throw cutOff();
-  return { kind: 'audio', demuxer: 'wav', extension: 'wav' };
+  return { kind: 'audio', demuxer: 'wav', fileName: 'audio.wav' };
 }
 
 /** True for a tag of MP3 or for the header of a frame: MPEG 1, 2 or 2.5, layer III. */

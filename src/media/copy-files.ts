@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { extname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import pLimit from 'p-limit';
+import { sha256Of } from './file-hash.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 import { withScratch } from './two-stores.ts';
 
@@ -59,11 +56,10 @@ export async function copyFiles({ from, to, onProgress, signal }: CopyFiles): Pr
     failed: [],
     unfinished: 0,
   };
-  const limited = pLimit(maxParallel);
   const running = new Set<Promise<void>>();
   for await (const file of listAll(from, finishedFolders)) {
     if (signal.aborted || progress.failed.length >= maxFailed) break;
-    const copy = limited(() => copyOne(from, to, file)).then(
+    const copy = copyOne(from, to, file).then(
       (outcome) => {
         progress[outcome] += 1;
       },
@@ -78,8 +74,7 @@ export async function copyFiles({ from, to, onProgress, signal }: CopyFiles): Pr
       onProgress(progress);
     });
     running.add(counted);
-    // Limits the part of the list that is in memory.
-    if (running.size >= 2 * maxParallel) await Promise.race(running);
+    if (running.size >= maxParallel) await Promise.race(running);
   }
   await Promise.all(running);
   progress.unfinished = (await totalOf(listAll(from, unfinishedFolders))).files;
@@ -116,10 +111,4 @@ function copyOne(from: MediaFiles, to: MediaFiles, { key }: StoredFile): Promise
     await to.delete(key);
     return 'deleted';
   });
-}
-
-async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
 }

@@ -79,13 +79,17 @@ async function syncFolders(root: string, ...paths: readonly string[]): Promise<v
 
 /** Writes a file or a folder to the disk. */
 async function syncToDisk(path: string): Promise<void> {
-  try {
-    await using file = await open(path);
-    await file.sync();
-  } catch (error) {
-    // A missing folder was removed by a delete after our write.
-    if (errorCode(error) !== 'ENOENT') throw error;
-  }
+  // A missing folder was removed by a delete after our write.
+  await using file = await ifThere(open(path));
+  await file?.sync();
+}
+
+/** Returns undefined if the file or folder does not exist. */
+export function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+  return work.catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
 }
 
 export function isThere(path: string): Promise<boolean> {

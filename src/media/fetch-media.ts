@@ -35,11 +35,8 @@ const maxRedirects = 3;
 /** Media of one task that are fetched at the same time. */
 const maxParallel = 3;
 
-const failCodes = {
-  image: { unreachable: 'image_unreachable', invalid: 'image_invalid' },
-  video: { unreachable: 'media_unreachable', invalid: 'media_invalid' },
-  audio: { unreachable: 'media_unreachable', invalid: 'media_invalid' },
-} as const satisfies Record<MediaKind, Record<string, FailCode>>;
+const codeOf = (kind: MediaKind, why: 'unreachable' | 'invalid') =>
+  `${kind === 'image' ? 'image' : 'media'}_${why}` as const satisfies FailCode;
 
 /**
  * Runs `fetchOne` for each source, and returns the outcomes in their order. The
@@ -72,7 +69,7 @@ export async function downloadMedia(
   { kind, maxMegabytes, timeoutMs, accept }: DownloadLimits,
 ): Promise<void> {
   const { url } = source;
-  const unreachable = (why: string, cause?: unknown) => mediaError(failCodes[kind].unreachable, source, why, cause);
+  const unreachable = (why: string, cause?: unknown) => mediaError(codeOf(kind, 'unreachable'), source, why, cause);
   const isThere = await readUpload?.(url, path);
   if (isThere === true) return;
   if (isThere === false) throw unreachable('has expired; upload it again');
@@ -88,7 +85,7 @@ export async function downloadMedia(
 }
 
 export function invalidMedia(kind: MediaKind, source: MediaSource, why: string, cause?: unknown): TaskError {
-  return mediaError(failCodes[kind].invalid, source, why, cause);
+  return mediaError(codeOf(kind, 'invalid'), source, why, cause);
 }
 
 /** Final, because retrying only where it might help would show a client which addresses we refuse. */

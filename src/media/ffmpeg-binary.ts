@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { SetupError } from '../platform/errors.ts';
 
-/** A binary on a busy machine or a cold disk takes seconds to start. */
+/** A binary that does not start within this time counts as broken; one on a busy machine or a cold disk takes seconds. */
 const startTimeoutMs = 60_000;
 
 /** Returns the path if one is given, else `ffmpeg` on the PATH. Throws a `SetupError` if it does not run. */

@@ -1,8 +1,7 @@
 import { constants } from 'node:fs';
-import { copyFile, type FileHandle, link as hardLink, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { copyFile, link as hardLink, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { errorCode } from '../platform/errors.ts';
-import { durableCopy, durableMove, isThere, sweepDrafts } from './durable-copy.ts';
+import { durableCopy, durableMove, ifThere, isThere, sweepDrafts } from './durable-copy.ts';
 import { contentTypeOf, requireMediaFolder, requireMediaKey, requireMoves } from './media-key.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 
@@ -19,7 +18,7 @@ export function createFolderFiles(folder: string): MediaFiles {
       await durableCopy(filePath, root, key);
     },
     fetchTo: async (key, filePath) => fetchIfThere(pathOf(key), filePath),
-    read: async (key) => (await openIfThere(pathOf(key)))?.createReadStream(),
+    read: async (key) => (await ifThere(open(pathOf(key))))?.createReadStream(),
     move: async (moves) => {
       await durableMove(root, requireMoves(moves));
       for (const left of new Set(moves.map(({ from }) => dirname(from)))) await removeEmptyFolder(root, left);
@@ -31,7 +30,7 @@ export function createFolderFiles(folder: string): MediaFiles {
     deleteFolder: async (name) => {
       await rm(join(root, requireMediaFolder(name)), { recursive: true, force: true });
     },
-    sizeOf: (key) => sizeIfThere(pathOf(key)),
+    sizeOf: async (key) => (await ifThere(stat(pathOf(key))))?.size,
     uploadLink: async () => undefined,
     list: (name) => filesUnder(root, join(root, requireMediaFolder(name))),
     sourceOf: async ({ key }) => ((await isThere(pathOf(key))) ? { kind: 'file', root, path: `/${key}` } : undefined),
@@ -52,30 +51,9 @@ async function fetchIfThere(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-async function openIfThere(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-async function sizeIfThere(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
 /** Leaves out files that are deleted meanwhile. */
 async function* filesUnder(root: string, folder: string): AsyncGenerator<StoredFile> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  });
+  const entries = (await ifThere(readdir(folder, { withFileTypes: true }))) ?? [];
   for (const entry of entries) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
@@ -83,7 +61,7 @@ async function* filesUnder(root: string, folder: string): AsyncGenerator<StoredF
       continue;
     }
     const key = relative(root, path).split(sep).join('/');
-    const sizeBytes = contentTypeOf(key) === undefined ? undefined : await sizeIfThere(path);
+    const sizeBytes = contentTypeOf(key) === undefined ? undefined : (await ifThere(stat(path)))?.size;
     if (sizeBytes !== undefined) yield { key, sizeBytes };
   }
 }

@@ -1,5 +1,5 @@
 import { constants, copyFile, type FileHandle, open } from 'node:fs/promises';
-import type { Box } from './mp4-boxes.ts';
+import { type Box, readAt } from './mp4-boxes.ts';
 import { videoLayoutOf, xmpType } from './video-layout.ts';
 
 /** The code of IPTC for media that a trained model made. */
@@ -29,10 +29,8 @@ export async function markVideo(path: string, targetPath: string, mark: VideoMar
 const maxXmpBytes = 1024 * 1024;
 
 async function contentOf(path: string, { from, to }: Box): Promise<string> {
-  await using file = await open(path);
-  const bytes = Math.min(to - from, maxXmpBytes);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, from);
-  return buffer.toString('utf8', 0, bytesRead);
+  await using handle = await open(path);
+  return (await readAt({ handle }, from, Math.min(to - from, maxXmpBytes))).toString('utf8');
 }
 
 /** Makes a box free space of the same size. */

@@ -9,6 +9,7 @@ import type { ReceiveFile, UploadOutcome } from '../http/http-deps.ts';
 import { ClipRefusal, clipContainerOf } from './clip-container.ts';
 import { decodeImage, ImageRefusal } from './image-decode.ts';
 import { isPhotoFormat } from './image-library.ts';
+import { readAt } from './mp4-boxes.ts';
 import { AccountClosed } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
 import { abandonUpload, addUpload, confirmUpload, recordContent, reuseUpload } from './uploads.ts';
@@ -80,9 +81,8 @@ export function createMediaUploads({ db, resultStore, retentionMs, workFolder }:
 const startBytes = 12;
 
 async function isImage(path: string): Promise<boolean> {
-  await using file = await open(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(startBytes), 0, startBytes, 0);
-  return isPhotoFormat(buffer.subarray(0, bytesRead));
+  await using handle = await open(path);
+  return isPhotoFormat(await readAt({ handle }, 0, startBytes));
 }
 
 async function checkImage(folder: string, received: string): Promise<Checked> {
@@ -97,16 +97,9 @@ const notReadable = 'is not a readable JPEG, PNG or WebP image, MP4, MOV or WebM
 async function checkClip(path: string): Promise<Checked> {
   const container = await clipContainerOf(path);
   if (container === undefined) throw new ClipRefusal(notReadable);
-  const fileName = nameOf(container);
+  const { fileName } = container;
   await requireSize(fileName, path);
   return { fileName, path };
-}
-
-function nameOf({ kind, extension }: { readonly kind: string; readonly extension: string }): UploadName {
-  const name = `${kind}.${extension}`;
-  // The kinds and extensions of containers are those of the names.
-  if (!Object.hasOwn(uploadKinds, name)) throw new Error(`no upload has the name ${name}`);
-  return name as UploadName;
 }
 
 /** The content may be of another kind than the type of the request, by which its body was limited. */

@@ -1,20 +1,18 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { SetupError } from '../platform/errors.ts';
-import { nameOfStore, type StoreLocation } from './store-location.ts';
+import { nameOfStore, type S3Config, type StoreLocation } from './store-location.ts';
 import type { Log } from '../platform/log.ts';
 import { createFolderFiles } from './folder-files.ts';
 import { createResultStore, type MediaFiles, type ResultStore } from './result-store.ts';
 import { createTwoStores } from './two-stores.ts';
-import { makePrivateFolder } from './startup-errors.ts';
+import { makePrivateFolder } from '../platform/startup-errors.ts';
 import type { Settings } from '../config/settings.ts';
 
 /** The result store by default. */
-export function usualStore({ dataFolder }: Pick<Config, 'dataFolder'>): StoreLocation {
+export function defaultStore({ dataFolder }: Pick<Config, 'dataFolder'>): StoreLocation {
   return { kind: 'folder', path: join(dataFolder, 'results') };
 }
-
-type S3Config = Pick<Config, 's3Endpoint' | 's3Region' | 's3PathStyle'>;
 
 /** Opens the result store. Throws `SetupError` if the store rejects us; an unavailable bucket only delays the tasks that need it. */
 export async function openStore(

@@ -13,7 +13,7 @@ export type S3Settings = {
   readonly pathStyle?: boolean | undefined;
   /** Undefined: from the SDK's chain (variables, files, the machine's role). */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
-  /** The limit of a connection's start. */
+  /** The longest time that connecting may take. */
   readonly connectMs?: number | undefined;
   /** The longest time in which no byte moves. */
   readonly idleMs?: number | undefined;

@@ -23,14 +23,15 @@ export function nameOfStore(location: StoreLocation): string {
   return location.kind === 'folder' ? location.path : `s3://${location.bucket}/${location.prefix}`.replace(/\/$/, '');
 }
 
-type BucketAddress = {
+/** The settings that all buckets share. */
+export type S3Config = {
   readonly s3Endpoint?: string | undefined;
   readonly s3Region?: string | undefined;
   readonly s3PathStyle?: boolean | undefined;
 };
 
 /** The origins from which a browser loads the files of a bucket, for the Content-Security-Policy; none for a folder, which we serve. */
-export function originsOf(location: StoreLocation, address: BucketAddress): string[] {
+export function originsOf(location: StoreLocation, address: S3Config): string[] {
   if (location.kind === 'folder') return [];
   const { s3Endpoint, s3Region, s3PathStyle = s3Endpoint !== undefined } = address;
   // The SDK finds the region elsewhere then.

@@ -1,5 +1,4 @@
 import type { Database } from '../platform/database/database.ts';
-import { mediaUrlsOf, type TaskInput } from '../tasks/task-input.ts';
 import { uploadFromUrl, uploadKey } from './upload.ts';
 import { listUsableUploads } from './uploads.ts';
 
@@ -11,15 +10,6 @@ type PreviewDeps = {
 
 /** The address by which an input names an uploaded file, and a signed link that shows it. */
 export type UploadPreview = { readonly url: string; readonly previewUrl: string };
-
-/** Returns links to the uploaded files of a request that its account still has. */
-export function uploadPreviews(deps: PreviewDeps, accountId: string, input: TaskInput) {
-  return previewsOf(
-    deps,
-    accountId,
-    mediaUrlsOf(input).map(({ url }) => url),
-  );
-}
 
 /** Returns links to those files among the addresses that the account uploaded and still has. */
 export async function previewsOf(

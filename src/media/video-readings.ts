@@ -88,7 +88,7 @@ async function checkDecodable(video: InputVideoTrack): Promise<number> {
 }
 
 /** Reads the data of every packet, which fails for a file that was cut short. */
-async function readPackets(track: InputTrack, isSound: (data: Uint8Array) => boolean = () => true) {
+async function readPackets(track: InputTrack, isValid: (data: Uint8Array) => boolean = () => true) {
   const sink = new EncodedPacketSink(track);
   const first = await sink.getFirstPacket();
   if (first === null) throw new VideoFileError(`the ${track.type} track is empty`);
@@ -98,7 +98,7 @@ async function readPackets(track: InputTrack, isSound: (data: Uint8Array) => boo
   // Its own iterator reads ahead, which costs more than it saves on a local file.
   for (let packet: EncodedPacket | null = first; packet !== null; packet = await sink.getNextPacket(packet)) {
     if (packet.data.byteLength === 0) throw new VideoFileError(`a packet of the ${track.type} track is empty`);
-    if (!isSound(packet.data)) throw new VideoFileError(`a packet of the ${track.type} track holds something else`);
+    if (!isValid(packet.data)) throw new VideoFileError(`a packet of the ${track.type} track holds something else`);
     if (++seen.packets > mostPackets) throw new VideoFileError(`more than ${mostPackets} packets`);
     seen.fromSeconds = Math.min(seen.fromSeconds, packet.timestamp);
     seen.toSeconds = Math.max(seen.toSeconds, packet.timestamp + packet.duration);

@@ -12,8 +12,6 @@ import type { PartName } from '../metrics/metric.ts';
 export type LiveCatalogue = {
   /** Returns the catalogue in force, which is immutable and replaced as a whole. */
   readonly current: () => Catalogue;
-  /** Returns why the file on disk is invalid; empty if it is in force. */
-  readonly problems: () => readonly string[];
   readonly state: () => CatalogueState;
   check(): Promise<void>;
   close(): void;
@@ -26,7 +24,7 @@ export type CatalogueState = {
   /** A digest of the file and of those that it refers to. */
   readonly version: string;
   readonly loadedAt: number;
-  /** The reload that was refused since then. */
+  /** The reload that was refused since then; undefined if the file on disk is in force. */
   readonly refused: { readonly at: number; readonly problems: readonly string[] } | undefined;
 };
 
@@ -106,7 +104,7 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   const checks = createSharedPoll({ everyMs: checkEveryMs, poll: checkFiles, onError });
   const close = checks.watch('this catalogue');
   const state = () => ({ ...inForce, refused: problems.length === 0 ? undefined : { at: refusedAt, problems } });
-  return { current: () => catalogue, problems: () => problems, state, check: checks.run, close };
+  return { current: () => catalogue, state, check: checks.run, close };
 }
 
 function builtInOnly(onRead: (isRefused: boolean) => void): LiveCatalogue {
@@ -115,7 +113,6 @@ function builtInOnly(onRead: (isRefused: boolean) => void): LiveCatalogue {
   const state = { path: undefined, version: 'built-in', loadedAt: Date.now(), refused: undefined };
   return {
     current: () => catalogue,
-    problems: () => [],
     state: () => state,
     check: async () => {},
     close: () => {},

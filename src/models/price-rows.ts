@@ -74,19 +74,14 @@ function presenceOf(value: string | readonly string[] | undefined): Presence {
   return value === undefined || (Array.isArray(value) && value.length === 0) ? 'absent' : 'present';
 }
 
-/** Returns the prices that apply to an input at some time, in the order in which they are decided. */
-export function matchingRows(rows: readonly PriceRow[], input: PricedInput): readonly PriceRow[] {
-  return rows.filter(({ when }) => matches(when, input));
-}
-
 /**
  * Returns all amounts that could apply to an input, so that the first ones that have begun apply: in the order of the prices, and of one
  * price the latest first. The accept statement chooses among them by the clock of the database.
  */
 export function listedPrices(rows: readonly PriceRow[], input: PricedInput): readonly ListedPrice[] {
-  return matchingRows(rows, input).flatMap(({ name, amounts }) =>
-    amounts.toReversed().map((one) => ({ name, ...one })),
-  );
+  return rows
+    .filter(({ when }) => matches(when, input))
+    .flatMap(({ name, amounts }) => amounts.toReversed().map((one) => ({ name, ...one })));
 }
 
 /** Returns the price of an input at an instant; undefined if none has begun. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalogue } from './catalogue/models.ts';
 import { type GenerationQueue, isServed, queueOf, unservedModels, type WorkerReport } from './catalogue/served.ts';
-import type { QueueName } from '../temporal/worker-queues.ts';
+import type { QueueName } from '../temporal/task-queues.ts';
 import type { Log } from '../platform/log.ts';
 import { type Database, inTime } from '../platform/database/database.ts';
 import { deleteWorkerReports, listWorkerReports, saveWorkerReport } from './worker-reports.ts';
 import type { LiveCatalogue } from './live-catalogue.ts';
-import { repeat } from '../platform/repeat.ts';
+import { repeat, repeatUntilClosed } from '../platform/repeat.ts';
 
 // Workers report the models that they can generate; API processes sell no others.
 
@@ -18,7 +18,7 @@ const [reportPauseMs, readPauseMs, statementLimitMs] = [5_000, 2_000, 3_000];
 const maxRefusalLength = 2_000;
 
 type Reporting = {
-  readonly catalogue: Pick<LiveCatalogue, 'current' | 'problems'>;
+  readonly catalogue: Pick<LiveCatalogue, 'current' | 'state'>;
   readonly workerQueues: readonly QueueName[];
   readonly db: Database;
   readonly pauseMs?: number;
@@ -48,10 +48,10 @@ export function reportModels({ catalogue, workerQueues, db, pauseMs = reportPaus
 
 type Reporter = { readonly workerId: string; readonly queue: GenerationQueue };
 
-function reportOf({ workerId, queue }: Reporter, { current, problems }: Reporting['catalogue']): WorkerReport {
+function reportOf({ workerId, queue }: Reporter, { current, state }: Reporting['catalogue']): WorkerReport {
   const models = [...current().models.values()].filter((model) => queueOf(model) === queue);
-  const refusal = problems().join('; ').slice(0, maxRefusalLength);
-  return { workerId, queue, models: models.map(({ model }) => model), refusal: refusal === '' ? undefined : refusal };
+  const refusal = state().refused?.problems.join('; ').slice(0, maxRefusalLength);
+  return { workerId, queue, models: models.map(({ model }) => model), refusal };
 }
 
 type Watching = {
@@ -70,7 +70,6 @@ export type ModelWatch = {
 /** Reads which models live workers can generate, and logs when models stop being sold and when they are sold again. */
 export async function watchModels({ db, catalogue, log, pauseMs = readPauseMs }: Watching): Promise<ModelWatch> {
   const bounded = inTime(db, statementLimitMs);
-  const stopping = new AbortController();
   let reports: readonly WorkerReport[] = [];
   let logged = '';
   const read = async () => {
@@ -83,15 +82,12 @@ export async function watchModels({ db, catalogue, log, pauseMs = readPauseMs }:
     else log.info({ models: before.split(' ') }, 'models sold again');
   };
   await read();
-  const reading = repeat(pauseMs, stopping.signal, read);
+  const { close } = repeatUntilClosed(pauseMs, read);
   return {
     isSold: (name) => {
       const model = catalogue().models.get(name);
       return model === undefined || isServed(model, reports);
     },
-    close: async () => {
-      stopping.abort();
-      await reading;
-    },
+    close,
   };
 }

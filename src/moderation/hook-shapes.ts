@@ -5,7 +5,7 @@ import type { JsonObject } from '../providers/contract.ts';
 
 export type Content = { readonly prompt: string; readonly imageUrls: readonly string[] };
 
-export type HookShape = {
+type HookShape = {
   readonly requests: (
     content: Content,
     model: { readonly ours: string; readonly hook: string },
@@ -62,7 +62,7 @@ export const hookShapeOf = { openai, plain } as const satisfies Record<string, H
 
 /** A sentence could repeat the prompt, which is never logged, so only a name is a category. */
 const categoryName = /^[A-Za-z][\w/.-]{0,63}$/;
-export const unnamedCategory = 'unspecified';
+const unnamedCategory = 'unspecified';
 
 function categoryFrom(text: string | null | undefined): string {
   const name = text?.trim() ?? '';

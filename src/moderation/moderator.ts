@@ -33,7 +33,7 @@ export type Verdict =
 export type Moderator = {
   /** True if a hook checks the creates of this model. */
   readonly checks: (model: string) => boolean;
-  /** Never rejects. `url` of an image: as the client gave it. */
+  /** Never rejects. `imageUrls` are those that the client gave. */
   readonly check: (content: Content & { readonly model: string }) => Promise<Verdict>;
   readonly close: () => Promise<void>;
 };

@@ -81,7 +81,7 @@ export const adminOverview = defineEndpoint({
       countStuckTasks(db),
       readLastDay(db),
       readCallbackBacklog(db),
-      readBooks(db),
+      readLedgerState(db),
       readProviderStatuses(db, catalogue()),
     ]);
     const callbacks = { pending, overdue, undelivered };
@@ -110,7 +110,7 @@ async function readLastDay(db: HttpDeps['db']) {
   };
 }
 
-async function readBooks(db: HttpDeps['db']) {
+async function readLedgerState(db: HttpDeps['db']) {
   const [{ auditedAt, violations }, found] = await Promise.all([readMaintenance(db), listViolations(db)]);
   return {
     auditedTime: auditedAt === 0 ? null : auditedAt,

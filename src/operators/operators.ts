@@ -41,7 +41,7 @@ export async function findOperator(db: Database, key: string): Promise<Operator 
   return isWellFormedKey(key, 'operator') ? findByHash(db, hashApiKey(key)) : undefined;
 }
 
-export type ListedOperator = Operator & Omit<ApiKey, 'keyId' | 'scopes' | 'dialect' | 'models'>;
+export type ListedOperator = Operator & Pick<ApiKey, 'hint' | 'createdAt' | 'expiresAt' | 'lastUsedAt' | 'revokedAt'>;
 
 /** Active operators first, then the newest; at most 1,000. */
 export const listOperators = many<ListedOperator>({

@@ -1,6 +1,6 @@
 import type { Database } from '../platform/database/database.ts';
 import { allowErasure } from '../people/erasure.ts';
-import { one } from '../platform/database/statement.ts';
+import { one, type Runner } from '../platform/database/statement.ts';
 
 // Each function deletes a page of the records from before a time (Unix milliseconds).
 
@@ -25,7 +25,7 @@ with deleted as (
 )
 select count(*)::int as deleted from deleted`,
   });
-  return async (db: Pick<Database, 'run'>, before: number, limit: number): Promise<number> =>
+  return async (db: Runner, before: number, limit: number): Promise<number> =>
     (await deleteRows(db, before, limit)).deleted;
 }
 
@@ -50,14 +50,14 @@ export const deleteExpiredProofs = expired({
   time: 'expires_at',
 });
 
-export const deleteExpiredTries = expired({
+export const deleteExpiredSignInTries = expired({
   name: 'delete-expired-sign-in-tries',
   table: 'sign_in_tries',
   key: 'id',
   time: 'created_at',
 });
 
-export const deleteExpiredAttempts = expired({
+export const deleteExpiredCreateAttempts = expired({
   name: 'delete-expired-create-attempts',
   table: 'create_attempts',
   key: 'attempt_id',
@@ -79,24 +79,24 @@ export const deleteExpiredRequests = expired({
 });
 
 /** Events about no task that were delivered or failed. Those about a task are deleted with its content. */
-export const deleteExpiredNotices = expired({
-  name: 'delete-expired-notices',
+export const deleteExpiredAccountEvents = expired({
+  name: 'delete-expired-account-events',
   table: 'callback_deliveries',
   key: 'id',
   time: 'finished_at',
   only: 'task_id is null',
 });
 
-const deleteEvents = expired({
+const deleteSecurityEvents = expired({
   name: 'delete-expired-security-events',
   table: 'security_events',
   key: 'id',
   time: 'created_at',
 });
 
-export function deleteExpiredEvents(db: Database, before: number, limit: number): Promise<number> {
+export function deleteExpiredSecurityEvents(db: Database, before: number, limit: number): Promise<number> {
   return db.transaction(async (run) => {
     await allowErasure({ run });
-    return deleteEvents({ run }, before, limit);
+    return deleteSecurityEvents({ run }, before, limit);
   });
 }

@@ -17,7 +17,7 @@ const trends = defineEndpoint({
   summary: 'Get metrics over time',
   description:
     `Covers at most the newest ${maxTasksRead} tasks. Tasks count when they end, and their jobs with them; only \`created\` counts when ` +
-    'they are accepted. Canceled tasks, and those whose content was rejected, count neither as succeeded nor as failed.',
+    'they are accepted. Cancelled tasks, and those whose content was rejected, count neither as succeeded nor as failed.',
   query: strictQuery({ range }),
   data: trendsSchema,
   handler: async ({ query }, { db, catalogue, now }) => {

@@ -37,7 +37,7 @@ const spread = (ms: string, condition: string) => `
   (percentile_cont(0.95) within group (order by ${ms}) filter (where ${condition}))::bigint as "p95Ms"`;
 const millis = (interval: string) => `extract(epoch from ${interval}) * 1000`;
 
-export type EndedInBucket = OfBucket & {
+type EndedInBucket = OfBucket & {
   readonly ended: number;
   readonly succeeded: number;
   /** Without cancelled tasks, and without those whose content was rejected. */
@@ -50,7 +50,7 @@ export type EndedInBucket = OfBucket & {
 };
 
 /** Tasks by the time of their end. */
-export const readEndedTasks = many<EndedInBucket, [request: Request]>({
+const readEndedTasks = many<EndedInBucket, [request: Request]>({
   name: 'read-ended-tasks',
   plannedAnew: true,
   text: `
@@ -70,7 +70,7 @@ group by grouping sets ((bucket), ())`,
 const countedFailures: readonly FailCode[] = failCodes.filter((code) => failOutcome(code) === 'failed');
 
 /** Tasks by the time of their acceptance. */
-export const countCreatedTasks = many<OfBucket & { readonly created: number }, [request: Request]>({
+const countCreatedTasks = many<OfBucket & { readonly created: number }, [request: Request]>({
   name: 'count-created-tasks',
   plannedAnew: true,
   text: `
@@ -99,7 +99,7 @@ export type JobsInBucket = OfBucket & {
 const isRefused = `coalesce(outcome = 'refused' or (outcome = 'fail' and fail_code = any($4)), false)`;
 
 /** Jobs of the tasks that ended, by the time of that end: of each provider, and of all of them (`provider` undefined). */
-export const readJobs = many<JobsInBucket, [request: Request & { readonly currency: string }]>({
+const readJobs = many<JobsInBucket, [request: Request & { readonly currency: string }]>({
   name: 'read-jobs-over-time',
   plannedAnew: true,
   text: `
@@ -125,9 +125,9 @@ group by grouping sets ((bucket, provider), (provider), (bucket), ())`,
 });
 
 export const topAccountOrders = ['credits', 'tasks'] as const;
-export type TopAccountOrder = (typeof topAccountOrders)[number];
+type TopAccountOrder = (typeof topAccountOrders)[number];
 
-export type TopAccount = {
+type TopAccount = {
   readonly accountId: string;
   readonly accountName: string;
   readonly tasks: number;

@@ -11,7 +11,8 @@ const cause = {
   reason: z.enum(waitReasons).meta({
     description:
       '`start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. ' +
-      '`account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows.',
+      '`provider_cooldown`: the provider failed, and is tried again after a pause. `provider_disabled`: an operator has drained or ' +
+      'disabled it. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows.',
   }),
   provider: z.string().nullable(),
   pool: z.string().nullable(),

@@ -78,7 +78,7 @@ type Unchecked = Omit<OutboundRequest, 'url' | 'addresses' | 'ca' | 'signal'> & 
 type Send = <T>(request: Unchecked, signal: AbortSignal, read: Read<T>) => Promise<T>;
 
 /**
- * The only way out to addresses that a client gave us. Every method throws `OutboundError` when there was no response; a status of
+ * The only way out to addresses that an API user gave us. Every method throws `OutboundError` when there was no response; a status of
  * 404 or 500 is a response.
  */
 export function createGuardedClient(options: GuardedClientOptions) {

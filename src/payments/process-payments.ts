@@ -57,5 +57,5 @@ export async function applyReversals(deps: PaymentDeps, paymentId: string): Prom
 /** The same account at the provider may have other customers than ours. */
 function noteUnknown({ log, events }: PaymentDeps, fields: Readonly<Record<string, string>>): void {
   events.emit({ kind: 'payment_settled', outcome: 'unknown' });
-  log.info(fields, 'event about an unknown payment ignored');
+  log.info(fields, 'unknown payment ignored');
 }

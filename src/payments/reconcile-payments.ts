@@ -23,6 +23,8 @@ const settlingMs = hourMs;
 /** Stripe ends a checkout after a day. */
 const checkoutMs = 25 * hourMs;
 const pageSize = 100;
+/** Each costs a request. Those of another account or mode of the provider stay, and must not hide newer ones. */
+const maxUngranted = 10_000;
 
 export type PaymentsReconciled = { readonly checked: number; readonly failed: number };
 
@@ -64,7 +66,7 @@ export async function reconcilePayments(
   for await (const { paymentId } of pagesOf((after) => listOpenReversals(db, { after, limit: pageSize }))) {
     await each({ paymentId }, () => applyReversals(deps, paymentId));
   }
-  for (const { checkoutId } of await listUngranted(db, pageSize)) {
+  for (const { checkoutId } of await listUngranted(db, maxUngranted)) {
     await each({ checkoutId }, () => clearUngranted(deps, checkoutId));
   }
   await markPaymentsReconciled(db);
@@ -79,12 +81,12 @@ async function readAgain(deps: PaymentDeps, checkoutId: string): Promise<void> {
 }
 
 /**
- * Removes a payment that could not be granted, once an operator has returned it
- * at the provider.
+ * Removes a payment that could not be granted, once an operator has returned it at the provider. A checkout that the provider does not
+ * have stays: the configured key may be that of another account or mode, and the customer has paid.
  */
 async function clearUngranted(deps: PaymentDeps, checkoutId: string): Promise<void> {
   const payment = await deps.provider.readCheckout(checkoutId);
-  if (payment === undefined || (await isReturned(deps, payment))) await forgetUngranted(deps.db, checkoutId);
+  if (payment !== undefined && (await isReturned(deps, payment))) await forgetUngranted(deps.db, checkoutId);
 }
 
 async function isReturned({ provider }: PaymentDeps, payment: Payment): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { bookCredits } from '../credits/credits.ts';
 import type { Database } from '../platform/database/database.ts';
-import { maybeOne, none } from '../platform/database/statement.ts';
+import { maybeOne, none, type Runner } from '../platform/database/statement.ts';
 import type { Order, Payment, PaymentProvider, PaymentState } from './contract.ts';
 import { type GrantObstacle, insertTopUp, type Settler, type TopUp, topUpColumns } from './top-ups.ts';
 
@@ -12,7 +12,7 @@ export type Settlement =
   | { readonly kind: 'granted'; readonly topUp: Order }
   | { readonly kind: 'already_granted'; readonly topUp: Order }
   /** The purchase failed, expired or is still on its way. */
-  | { readonly kind: 'not_paid'; readonly topUp: Order; readonly state: PaymentState }
+  | { readonly kind: 'not_paid'; readonly topUp: Order }
   /** Paid, but not granted; an operator must decide. */
   | { readonly kind: 'not_granted'; readonly topUp: Order; readonly reason: GrantObstacle }
   /** A checkout of another software or installation. */
@@ -51,7 +51,6 @@ export async function settlePayment(
   }
 }
 
-type Runner = Pick<Database, 'run'>;
 type Case = {
   readonly provider: PaymentProvider;
   readonly payment: Payment;
@@ -66,20 +65,18 @@ async function settle(db: Runner, { provider, payment, order, by, isOurs }: Case
   if (topUp === undefined) {
     // The database was restored from a backup that is older than the purchase, or the checkout belongs to another installation.
     if (!isOurs) return { kind: 'foreign' };
-    if (state !== 'paid') return { kind: 'not_paid', topUp: order, state };
+    if (state !== 'paid') return { kind: 'not_paid', topUp: order };
     await insertTopUp(db, order, { name: provider.name, isTest: payment.isTest });
     topUp = await lockTopUp(db, order.topUpId);
     if (topUp === undefined) return { kind: 'not_granted', topUp: order, reason: 'account_not_found' };
   }
   if (topUp.checkoutId !== undefined && topUp.checkoutId !== checkoutId) {
-    return state === 'paid'
-      ? { kind: 'not_granted', topUp, reason: 'other_checkout' }
-      : { kind: 'not_paid', topUp, state };
+    return state === 'paid' ? { kind: 'not_granted', topUp, reason: 'other_checkout' } : { kind: 'not_paid', topUp };
   }
   if (topUp.state === 'paid') return { kind: 'already_granted', topUp };
   if (state !== 'paid') {
     await changeState(db, topUp.topUpId, state, checkoutId);
-    return { kind: 'not_paid', topUp, state };
+    return { kind: 'not_paid', topUp };
   }
   if (payment.currency !== topUp.currency || payment.minorUnits !== topUp.minorUnits) {
     return { kind: 'not_granted', topUp, reason: 'amount_differs' };

@@ -63,15 +63,12 @@ const countOpen = one<{ readonly count: number }, [accountId: string]>({
   text: `select count(*)::int as count from top_ups where account_id = $1 and state = 'open'`,
 });
 
-export const insertTopUp = maybeOne<
-  { readonly id: string },
-  [order: Order, by: Pick<PaymentProvider, 'name' | 'isTest'>]
->({
+export const insertTopUp = none<[order: Order, by: Pick<PaymentProvider, 'name' | 'isTest'>]>({
   name: 'create-top-up',
   text: `
 insert into top_ups (id, account_id, package, credits, currency, minor_units, provider, is_test)
 select $1, id, $3, $4, $5, $6, $7, $8 from accounts where id = $2
-on conflict do nothing returning id`,
+on conflict do nothing`,
   values: ({ topUpId, accountId, package: name, credits, currency, minorUnits }, { name: provider, isTest }) => [
     topUpId,
     accountId,
@@ -119,11 +116,11 @@ export const abandonTopUp = none<[topUpId: string]>({
  * Ends purchases whose checkout was never returned, so that no customer has its
  * address.
  */
-export const expireWithoutCheckout = many<{ readonly id: string }, [beforeMs: number]>({
+export const expireWithoutCheckout = none<[beforeMs: number]>({
   name: 'expire-top-ups-without-checkout',
   text: `
 update top_ups set state = 'expired'
-where state = 'open' and checkout_id is null and created_at < to_timestamp($1::float8 / 1000) returning id`,
+where state = 'open' and checkout_id is null and created_at < to_timestamp($1::float8 / 1000)`,
 });
 
 /** Ends a purchase whose checkout the provider does not have. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { endView, viewAccountAs, viewMs } from './account-views.ts';
 import { meSchema, presentMe } from './answer-signed-in.ts';
-import type { SignedIn } from './session.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { HttpError } from '../http/errors.ts';
 import { idField, reasonField } from '../http/fields.ts';
@@ -18,7 +17,8 @@ const begin = defineEndpoint({
   data: meSchema,
   failures: ['unknown_endpoint', 'account_not_found'],
   handler: async ({ session, input, ctx }, deps) => {
-    requireOperator(session);
+    // To anyone else the endpoint does not exist.
+    if (!session.isOperator) throw new HttpError('unknown_endpoint');
     const { sessionId, userId, email: name } = session;
     const actor = { kind: 'user', userId, name, requestId: ctx.state.requestId } as const;
     if (!(await viewAccountAs(deps.db, actor, { sessionId, ...input }))) throw new HttpError('account_not_found');
@@ -38,10 +38,5 @@ const end = defineEndpoint({
     return presentMe(deps, session);
   },
 });
-
-/** To anyone else the endpoint does not exist. */
-function requireOperator({ isOperator }: SignedIn): void {
-  if (!isOperator) throw new HttpError('unknown_endpoint');
-}
 
 export const accountViewEndpoints = [begin, end];

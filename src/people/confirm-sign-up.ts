@@ -2,7 +2,7 @@ import { createAccount } from '../accounts/accounts.ts';
 import { redeemCode } from '../credits/redemption-codes.ts';
 import { insertAction } from '../operators/operator-actions.ts';
 import { type Database, partOf } from '../platform/database/database.ts';
-import { maybeOne } from '../platform/database/statement.ts';
+import { maybeOne, type Runner } from '../platform/database/statement.ts';
 import { setMembership } from './memberships.ts';
 import { consumeLink, isOpen, type Link, linkColumns } from './one-time-links.ts';
 import { type Origin, recordEvent } from './security-events.ts';
@@ -11,8 +11,6 @@ import { openSession, type SignIn } from './sign-in.ts';
 import { hashMailbox, isRegistered, mailboxOf, type SignUpPolicy } from './sign-up.ts';
 import { claimStartCredit } from './start-credit.ts';
 import { createUser, lockEmail, type User } from './users.ts';
-
-type Runner = Pick<Database, 'run'>;
 
 export const maxAccountNameLength = 200;
 const usualAccountName = 'New account';

@@ -4,7 +4,7 @@ import { erasedUser } from './user.ts';
 import type { Database } from '../platform/database/database.ts';
 import { type Change, recordAction } from '../operators/operator-actions.ts';
 import { isLastOperator, type Named } from './people.ts';
-import { many, maybeOne, none, one } from '../platform/database/statement.ts';
+import { many, maybeOne, none, one, type Runner } from '../platform/database/statement.ts';
 import { findUser, findUserByEmail, lockEmail, lockUser, type User } from './users.ts';
 
 /**
@@ -46,7 +46,7 @@ select ((select count(*) from links) + (select count(*) from events) + (select c
   values: (userId, email) => [userId, email, hash('sha256', email, 'buffer')],
 });
 
-async function erase(db: Pick<Database, 'run'>, userId: string | undefined, email: string): Promise<number> {
+async function erase(db: Runner, userId: string | undefined, email: string): Promise<number> {
   await allowErasure(db);
   return (await eraseRecords(db, userId, email)).records;
 }

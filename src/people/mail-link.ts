@@ -1,6 +1,6 @@
 import { type NewLink, pathOfLink } from './one-time-links.ts';
 import type { MailQueue } from '../mail/mail-queue.ts';
-import type { Database } from '../platform/database/database.ts';
+import type { Runner } from '../platform/database/statement.ts';
 
 export type MailedLink = NewLink & {
   /** False if the link has to be sent by hand. */
@@ -11,7 +11,7 @@ type Addressee = { readonly email: string; readonly accountId?: string | undefin
 
 /** Queues the e-mail with a link in the transaction that creates it. Without a queue the installation has no mail server. */
 export async function mailLink(
-  db: Pick<Database, 'run'>,
+  db: Runner,
   mails: MailQueue | undefined,
   link: NewLink,
   { email: recipient, accountId }: Addressee,

@@ -8,7 +8,7 @@ import type { MailQueue } from '../mail/mail-queue.ts';
 import { type MailedLink, mailLink } from './mail-link.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { endSessions, type NewSession, renewSession } from './sessions.ts';
-import { one } from '../platform/database/statement.ts';
+import { one, type Runner } from '../platform/database/statement.ts';
 
 /** An owner who changes something in their account. */
 export type By = { readonly session: SignedIn; readonly accountId: string; readonly origin: Origin };
@@ -74,7 +74,7 @@ select exists (
  * leaves. Locks the account, because it must always have an owner.
  */
 async function memberToChange(
-  db: Pick<Database, 'run'>,
+  db: Runner,
   accountId: string,
   userId: string,
   role?: Role,

@@ -1,7 +1,6 @@
 import { type Role, roles } from './role.ts';
-import type { Database } from '../platform/database/database.ts';
 import { endSessions } from './sessions.ts';
-import { many, maybeOne, none } from '../platform/database/statement.ts';
+import { many, maybeOne, none, type Runner } from '../platform/database/statement.ts';
 import { setOperator, type User } from './users.ts';
 
 export type OwnAccount = {
@@ -54,7 +53,7 @@ type Grant = {
  * end, because a stolen one would gain them too.
  */
 export async function grantAccess(
-  db: Pick<Database, 'run'>,
+  db: Runner,
   { userId, isOperator }: Pick<User, 'userId' | 'isOperator'>,
   { accountId, role, isOperator: becomesOperator }: Grant,
 ): Promise<void> {

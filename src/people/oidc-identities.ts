@@ -1,24 +1,17 @@
 import type { Database } from '../platform/database/database.ts';
 import { lockOpenAccounts } from './memberships.ts';
 import { CodeTaken, findSignUpOf, openAccountOf, type SignUpConfirmation } from './confirm-sign-up.ts';
+import type { Identified } from './identity-provider.ts';
 import { consumeLink, type Link, listInvitationsTo, withdrawResets } from './one-time-links.ts';
 import { removePasskeys } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { endSessions, type NewSession } from './sessions.ts';
 import { grantLink, openSession, type SignIn } from './sign-in.ts';
-import { maybeOne, none } from '../platform/database/statement.ts';
+import { maybeOne, none, type Runner } from '../platform/database/statement.ts';
 import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type User } from './users.ts';
 
-type Runner = Pick<Database, 'run'>;
-
-export type Identity = {
-  readonly issuer: string;
-  readonly subject: string;
-  /** Undefined unless the provider has verified it. */
-  readonly email: string | undefined;
-  /** Unix milliseconds; now by default. */
-  readonly authenticatedAt?: number | undefined;
-};
+/** `authenticatedAt` is now by default. */
+export type Identity = Omit<Identified, 'authenticatedAt'> & Partial<Pick<Identified, 'authenticatedAt'>>;
 
 export const findIdentity = maybeOne<{ userId: string }, [issuer: string, subject: string]>({
   name: 'find-oidc-identity',

@@ -1,11 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Role } from './role.ts';
-import type { Database } from '../platform/database/database.ts';
 import { hashToken, isToken, newToken } from '../platform/secret-token.ts';
 import { recordEvent, type Origin } from './security-events.ts';
-import { many, maybeOne, none, one } from '../platform/database/statement.ts';
-
-type Runner = Pick<Database, 'run'>;
+import { many, maybeOne, none, one, type Runner } from '../platform/database/statement.ts';
 
 /** `confirm` opens the account of a sign-up. */
 export const linkPurposes = ['setup', 'invite', 'reset', 'confirm'] as const;

@@ -33,13 +33,20 @@ select ${columns}, ${credentialColumns} from passkeys where user_id = $1 order b
 type Person = { readonly userId: string; readonly email: string };
 type PersonWithSession = Person & { readonly sessionId: string };
 
-type Stored = [credentialId: string, publicKey: Buffer, counter: number, transports: readonly string[]];
-
-const insertPasskey = maybeOne<Passkey, [passkeyId: string, userId: string, name: string, ...Stored]>({
+const insertPasskey = maybeOne<Passkey, [passkeyId: string, userId: string, name: string, credential: Credential]>({
   name: 'create-passkey',
   text: `
 insert into passkeys (id, user_id, name, credential_id, public_key, counter, transports)
 values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing returning ${columns}`,
+  values: (passkeyId, userId, name, { credentialId, publicKey, counter, transports }) => [
+    passkeyId,
+    userId,
+    name,
+    credentialId,
+    publicKey,
+    counter,
+    transports,
+  ],
 });
 
 export function addPasskey(
@@ -52,9 +59,7 @@ export function addPasskey(
     // A reset removes all passkeys and ends all sessions; it must not be followed by a passkey from before it.
     if (!(await hasSession({ run }, sessionId)).exists) return 'not_signed_in';
     if ((await listPasskeys({ run }, userId)).length >= maxPasskeys) return 'too_many_passkeys';
-    const { credentialId, publicKey, counter, transports } = credential;
-    const stored = [credentialId, publicKey, counter, transports] as const;
-    const added = await insertPasskey({ run }, uuidv7(), userId, name, ...stored);
+    const added = await insertPasskey({ run }, uuidv7(), userId, name, credential);
     if (added === undefined) return 'known_passkey';
     await recordEvent({ run }, { kind: 'passkey_added', userId, email, origin, details: { name } });
     return added;

@@ -1,10 +1,8 @@
 import { hashToken, newToken } from '../platform/secret-token.ts';
-import type { Database } from '../platform/database/database.ts';
-import { maybeOne } from '../platform/database/statement.ts';
+import { maybeOne, type Runner } from '../platform/database/statement.ts';
 
 // Ceremonies that wait for a response: a passkey's challenge, a visit to the identity provider. Each is consumed once.
 
-type Runner = Pick<Database, 'run'>;
 export type ProofKind = 'passkey_registration' | 'passkey_sign_in' | 'oidc';
 type Details = Readonly<Record<string, string>>;
 

@@ -1,12 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Role } from './role.ts';
 import { recentSeconds, sessionSeconds, type SignedIn } from './session.ts';
-import type { Database } from '../platform/database/database.ts';
 import { hashToken, isToken, newToken } from '../platform/secret-token.ts';
 import type { Origin } from './security-events.ts';
-import { many, maybeOne, one } from '../platform/database/statement.ts';
-
-type Runner = Pick<Database, 'run'>;
+import { many, maybeOne, one, type Runner } from '../platform/database/statement.ts';
 
 const lengthOf = (which: 'idle' | 'absolute') =>
   `case when is_operator then ${sessionSeconds.operator[which]} else ${sessionSeconds.person[which]} end * interval '1 second'`;

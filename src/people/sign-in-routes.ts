@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { findLink, type Link, linkPurposes } from './one-time-links.ts';
 import { roles } from './role.ts';
+import type { SignedIn } from './session.ts';
 import { confirmSignUp, maxAccountNameLength } from './confirm-sign-up.ts';
 import { signUpModes } from './sign-up.ts';
 import { acceptLink, reauthenticate, signIn, signOut } from './sign-in.ts';
@@ -114,8 +115,8 @@ const accept = defineEndpoint({
     const { link } = await findLinkAndUser(deps, input.token);
     const email = link.email ?? input.email;
     if (email === undefined || email === null) throw invalidRequest([{ path: 'email', message: 'is required' }]);
-    const hashes = await hashesFor(ctx, deps, { link, email, password: input.password });
     const before = await browserSession(ctx, deps);
+    const hashes = await hashesFor(ctx, deps, { link, email, password: input.password, session: before });
     const acceptance = { link, email, ...hashes, origin: originOf(ctx), before };
     const { requestId } = ctx.state;
     const accountName = input.accountName ?? undefined;
@@ -127,16 +128,22 @@ const accept = defineEndpoint({
   },
 });
 
-type Given = { readonly link: Link; readonly email: string; readonly password: string };
+type Given = {
+  readonly link: Link;
+  readonly email: string;
+  readonly password: string;
+  /** The session that the browser has. */
+  readonly session: SignedIn | undefined;
+};
 
 /** Hashes a new password, or verifies that of an existing user. */
-async function hashesFor(ctx: Context, deps: HttpDeps, { link, email, password }: Given) {
+async function hashesFor(ctx: Context, deps: HttpDeps, { link, email, password, session }: Given) {
   if (!deps.console.passwordSignIn) throw new HttpError('password_sign_in_off');
   const user = await findUserByEmail(deps.db, email);
   if (link.purpose === 'reset' || user === undefined)
     return { passwordHash: await hashNewPassword(deps, { password, email }) };
   limitSignIns(ctx, deps.signIns);
-  const { checkedHash } = await checkPassword(ctx, deps, { email, password, session: await browserSession(ctx, deps) });
+  const { checkedHash } = await checkPassword(ctx, deps, { email, password, session });
   return { checkedHash };
 }
 

@@ -1,5 +1,6 @@
 import type { SignedIn } from './session.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { Runner } from '../platform/database/statement.ts';
 import { grantAccess, lockFirstAccount, lockOpenAccounts } from './memberships.ts';
 import { consumeLink, type Link, withdrawResets } from './one-time-links.ts';
 import { removePasskeys, touchPasskey } from './passkeys.ts';
@@ -8,8 +9,6 @@ import { createSession, endSession, endSessions, type NewSession, renewSession }
 import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type User } from './users.ts';
 
 // Every transaction here takes its locks in this order: e-mail address, accounts, user.
-
-type Runner = Pick<Database, 'run'>;
 
 /** The evidence of an authentication. `checkedHash`: the hash that the password matched. */
 type Proof =

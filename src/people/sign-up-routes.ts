@@ -4,13 +4,10 @@ import { originOf } from './authenticate-session.ts';
 import { newLinkSchema, presentNewLink } from './one-time-link-view.ts';
 import { emailField } from './person-fields.ts';
 import { isDomainAllowed, listSignUps, type OpenSignUp, renewSignUpAs, requestSignUp } from './sign-up.ts';
-import type { Context } from '../http/context.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError } from '../http/errors.ts';
 import { idField, plainText, unixMs } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
-import { refusalHeaders } from '../http/limits/rate-headers.ts';
-import { limitSignIns } from '../http/limits/rate-limits.ts';
+import { limitCodeAttempts, limitSignIns } from '../http/limits/rate-limits.ts';
 import { view } from '../http/view.ts';
 
 const signUp = defineEndpoint({
@@ -39,26 +36,20 @@ const signUp = defineEndpoint({
     'database_busy',
   ],
   handler: async ({ input: { email, code }, ctx }, deps) => {
-    const { db, signUp: policy, signIns, mails } = deps;
+    const { db, signUp: policy, signIns, codeAttempts, mails } = deps;
     if (policy.mode === 'off') throw new HttpError('sign_up_off');
     limitSignIns(ctx, signIns);
     if (!isDomainAllowed(policy, email)) throw new HttpError('email_domain_not_allowed');
     const { address } = originOf(ctx);
-    const attempts = codeAttemptsOf(ctx, deps);
+    // No user is signed in, so invalid codes are limited by network.
+    const who = `sign-up ${address}`;
+    limitCodeAttempts(codeAttempts, who);
     const outcome = await requestSignUp(db, policy, { email, address, code: code ?? undefined }, mails);
-    if (outcome === 'code_invalid') attempts.fail();
+    if (outcome === 'code_invalid') codeAttempts.take(who);
     if (outcome !== 'requested') throw new HttpError(outcome);
     return {};
   },
 });
-
-/** Requests could guess codes, so invalid ones are limited by network. */
-function codeAttemptsOf({ state }: Context, { codeAttempts }: HttpDeps) {
-  const who = `sign-up ${state.clientAddress}`;
-  const left = codeAttempts.peek(who);
-  if (left.remaining > 0) return { fail: () => void codeAttempts.take(who) };
-  throw new HttpError('too_many_code_attempts', { headers: refusalHeaders('codes', codeAttempts.rate, left) });
-}
 
 const signUpSchema = z
   .strictObject({

@@ -1,6 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import type { Database } from '../platform/database/database.ts';
-import { maybeOne } from '../platform/database/statement.ts';
+import { maybeOne, type Runner } from '../platform/database/statement.ts';
 import { mailboxOf, type SignUpPolicy } from './sign-up.ts';
 
 // A mailbox gets the start credit once, even if its owner closes the account,
@@ -19,11 +18,7 @@ returning true as "isFirst"`,
 });
 
 /** Returns the credits of the account that a sign-up opens. The caller holds the lock of the mailbox. */
-export async function claimStartCredit(
-  db: Pick<Database, 'run'>,
-  { credits, secrets }: SignUpPolicy,
-  email: string,
-): Promise<number> {
+export async function claimStartCredit(db: Runner, { credits, secrets }: SignUpPolicy, email: string): Promise<number> {
   if (credits === 0) return 0;
   const hashes = secrets.map((secret) => hashWith(secret, mailboxOf(email)));
   return (await claim(db, hashes)) === undefined ? 0 : credits;

@@ -1,6 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Database } from '../platform/database/database.ts';
-import { maybeOne, none, one } from '../platform/database/statement.ts';
+import { maybeOne, none, one, type Runner } from '../platform/database/statement.ts';
 
 export type User = {
   readonly userId: string;
@@ -52,7 +51,7 @@ const insertUser = one<User, [userId: string, user: NewUser]>({
   ],
 });
 
-export function createUser(db: Pick<Database, 'run'>, user: NewUser): Promise<User> {
+export function createUser(db: Runner, user: NewUser): Promise<User> {
   return insertUser(db, uuidv7(), user);
 }
 

@@ -11,3 +11,15 @@ export async function repeat(pauseMs: number, signal: AbortSignal, work: () => P
     await work();
   }
 }
+
+/** Repeats `work` until `close` is called, which aborts the signal and waits for a run in progress. */
+export function repeatUntilClosed(pauseMs: number, work: (signal: AbortSignal) => Promise<void>) {
+  const stopping = new AbortController();
+  const repeating = repeat(pauseMs, stopping.signal, () => work(stopping.signal));
+  return {
+    close: async (): Promise<void> => {
+      stopping.abort();
+      await repeating;
+    },
+  };
+}

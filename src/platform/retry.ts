@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pTimeout from 'p-timeout';
-import { errorCode } from './errors.ts';
+import { errorCode, messageOf } from './errors.ts';
 import type { Log } from './log.ts';
 
 const firstPauseMs = 250;
@@ -26,7 +26,7 @@ export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, att
       return done;
     } catch (error) {
       if (signal.aborted || isFinal(error)) throw error;
-      if (attempts === 1) onFirstFailure?.(`Could not ${step} yet (${reasonOf(error)}); trying again.`);
+      if (attempts === 1) onFirstFailure?.(`Could not ${step} yet (${messageOf(error)}); trying again.`);
       log.warn({ err: error, step, attempts, pauseMs }, 'start step failed; it is retried');
     }
     await pause(pauseMs, undefined, { signal });
@@ -42,9 +42,4 @@ function isFinal(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError) return true;
   const code = errorCode(error) ?? '';
   return /^[0-9A-Z]{5}$/.test(code) && !/^(08|53|57|E)/.test(code);
-}
-
-function reasonOf(error: unknown): string {
-  // A connection refused at several addresses is an AggregateError without a message.
-  return (error instanceof Error && error.message) || errorCode(error) || String(error);
 }

@@ -133,6 +133,6 @@ function workflowOf({ config, files }: Pick<Opening, 'config' | 'files'>): JsonO
 
 function fileOf({ options }: FrozenConfig): ProviderFile {
   const { file } = readProviderFile(options['file']);
-  if (file === undefined) throw new Error('the file of a provider was checked when the catalogue was read');
+  if (file === undefined) throw new Error('the provider file that is stored with this job is not valid');
   return file;
 }

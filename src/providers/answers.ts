@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseRetryAfter } from '../outbound/webhook.ts';
+import { isObject, parsedJson } from '../platform/json.ts';
 import type { JobStatus, JsonObject, NotAccepted, Refused, SubmitOutcome, UpstreamAnswer, Warn } from './contract.ts';
 
 // The rules that decide what an answer proves, the same for all upstreams. Each adapter adds the meaning of its vendor's words.
@@ -166,13 +167,9 @@ function wasSent(error: unknown): boolean {
 
 /** The JSON object in an answer; undefined for anything else. */
 export function bodyOf({ body }: UpstreamAnswer): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    // JSON.parse returns nothing but JSON.
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(body.toString('utf8'));
+  // The fields of parsed JSON are nothing but JSON.
+  return isObject(value) ? (value as JsonObject) : undefined;
 }
 
 function isSuccess(status: number): boolean {

@@ -141,10 +141,6 @@ export type CancelOutcome = 'cancelled' | 'ended' | 'runs_on' | 'unclear';
 type Capabilities = {
   readonly name: string;
   readonly config: FrozenConfig;
-  /** Jobs have our `jobKey`, and a repeated create under one key makes no second job. */
-  readonly namesJobs: boolean;
-  /** Jobs are in the upstream's memory only: one that is missing after its acceptance died in a restart. */
-  readonly forgetsJobs: boolean;
   /** Reference images and frames are in the request, or the upstream fetches them from our signed links. */
   readonly images: 'file' | 'link';
   /** The same for reference video and audio; `file` by default. */
@@ -168,6 +164,10 @@ export class VideoLost extends Error {
 /** Its jobs run upstream, even while no worker follows them. */
 export type PolledProvider = Capabilities & {
   readonly runs: 'upstream';
+  /** Jobs have our `jobKey`, and a repeated create under one key makes no second job. */
+  readonly namesJobs: boolean;
+  /** Jobs are in the upstream's memory only: one that is missing after its acceptance died in a restart. */
+  readonly forgetsJobs: boolean;
   /** Its jobs get a link by which it may write their videos into our store. */
   readonly uploads?: boolean;
   /** The number of jobs in one `status` request. */

@@ -67,7 +67,7 @@ export function createPolledProvider(
         missing = status?.state === 'missing' ? missing + 1 : 0;
         if (typeof url === 'string') return url;
         if (adapter.forgetsJobs && missing >= lostAfterMissing) throw new VideoLost('the upstream has lost the job');
-        throw new Error('the job has no video');
+        throw new Error(status?.state === 'unclear' ? status.detail : 'the job has no video');
       };
       return await downloadResult(client, freshUrl, to, warn);
     },

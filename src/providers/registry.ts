@@ -92,7 +92,7 @@ export function createProviders(deps: ProvidersDeps): Providers & { readonly tes
     ofJob: ({ provider: name, config }) => {
       if (name === deps.preview.name) return preview;
       const settings = settingsOf(name);
-      const { data: terms } = termsSchema.safeParse(config);
+      const terms = frozenSchema.safeParse(config).data as JobTerms | undefined; // we wrote it
       if (settings === undefined || settings.kind === 'preview' || terms === undefined) return undefined;
       return isSameOrigin(settings.baseUrl, terms.baseUrl) ? open(name, settings, terms) : undefined;
     },
@@ -134,7 +134,7 @@ function settingsInForce(
 ): DeclaredSettings {
   const settings = catalogue().providers.get(name);
   if (settings === undefined || settings.kind === 'preview' || !isSameOrigin(settings.baseUrl, baseUrl))
-    throw new Error(`provider ${name} is another upstream now`);
+    throw new Error(`provider ${name} was removed from the catalogue, or its baseUrl has another origin now`);
   return settings;
 }
 
@@ -160,7 +160,6 @@ const unpollable: Poller = { follow: () => Promise.reject(new Error('jobs of thi
  * Checks the fields that this file reads. We wrote the terms, and further
  * fields may matter to the adapter.
  */
-const termsSchema: z.ZodType<JobTerms> = z.custom<JobTerms>((value) => frozenSchema.safeParse(value).success);
 const frozenSchema = z.looseObject({
   kind: z.string(),
   baseUrl: z.string(),

@@ -3,31 +3,33 @@ import { z } from 'zod';
 import { sizeOf } from '../media/frame-size.ts';
 import { type MediaByRole, type MediaRole, mediaRoles, noMedia, type ReferenceMedia } from '../tasks/ports.ts';
 import { resolutions } from '../tasks/input-bounds.ts';
+import { mediaFields, type TaskInput } from '../tasks/task-input.ts';
 import { type JsonValue, type PlaceholderTask, usesPlaceholder } from './placeholders.ts';
-import type { FrozenConfig, JobRequest } from './contract.ts';
-import { mediaOf } from './media-parts.ts';
+import type { FrozenConfig, JobRequest, JsonObject } from './contract.ts';
+import { leadingImage, mediaOf } from './media-parts.ts';
 
 // The values of a task in placeholders and bodies of requests.
 
-const parametersSchema = z.object({
+/** The size among the parameters of an upstream model, and the resolution to which it belongs. */
+export const sizeParameters = {
   width: z.int().optional(),
   height: z.int().optional(),
   resolution: z.enum(resolutions).optional(),
-  fps: z.int().default(24),
-});
+};
+const parametersSchema = z.object({ ...sizeParameters, fps: z.int().default(24) });
 
 /** The values of a task; the media are in the form of the upstream, made from those that `mediaFor` returned. */
 export function taskValues(
   request: JobRequest,
   { options }: FrozenConfig,
-  { firstFrame, images }: Pick<ReferenceMedia, 'firstFrame' | 'images'>,
+  shape: ReferenceMedia,
   media: MediaByRole<JsonValue>,
 ): PlaceholderTask {
   const parameters = parametersSchema.parse(options['parameters'] ?? {});
   return {
     input: request.input,
     seed: seedOf(request),
-    size: sizeOf(request.input, firstFrame ?? images[0], parameters),
+    size: sizeOf(request.input, leadingImage(shape), parameters),
     fps: parameters.fps,
     media,
     prefix: filePrefix(request),
@@ -43,11 +45,11 @@ const placeholdersOfRole = {
   audios: ['audio', 'audios'],
 } as const satisfies Record<MediaRole, Parameters<typeof usesPlaceholder>[1]>;
 
-/** Fetches the media that a template uses: those of the roles in it, and the first image if it gives the size of the video. */
+/** Fetches the media that a template uses: those of the roles in it, and the leading image if it gives the size of the video. */
 export async function mediaFor(
   template: unknown,
   { input, media }: Pick<JobRequest, 'input' | 'media'>,
-): Promise<{ readonly used: ReferenceMedia; readonly shape: Pick<ReferenceMedia, 'firstFrame' | 'images'> }> {
+): Promise<{ readonly used: ReferenceMedia; readonly shape: ReferenceMedia }> {
   const isUsed = (role: MediaRole) => usesPlaceholder(template, placeholdersOfRole[role]);
   const needsShape = input.ratio === 'adaptive' && usesPlaceholder(template, ['width', 'height']);
   if (!needsShape && !mediaRoles.some(isUsed)) return { used: noMedia, shape: noMedia };
@@ -60,6 +62,12 @@ export async function mediaFor(
  */
 export function seedOf({ input, jobKey }: Pick<JobRequest, 'input' | 'jobKey'>): number {
   return input.seed ?? hash('sha256', jobKey, 'buffer').readUInt32BE() >>> 1;
+}
+
+/** The fields of an input, without the addresses that the client gave for its media. */
+export function withoutAddresses(input: Partial<TaskInput>): JsonObject {
+  const others = Object.entries(input).filter(([field]) => !mediaFields.some(({ name }) => name === field));
+  return Object.fromEntries(others);
 }
 
 /** Begins the names of the files of a job, so that they can be found when the upstream has forgotten the job. */

@@ -107,8 +107,10 @@ export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): Work
   const stopping = new AbortController();
   const compareAll = async () => {
     if (stopping.signal.aborted) return;
+    const workflows = workflowsIn(catalogue());
+    if (workflows.length === 0) return;
     const unreachable = await listUnreachable(db);
-    const open = workflowsIn(catalogue()).filter(({ key, pool }) => !fitting.has(key) || unreachable.has(pool));
+    const open = workflows.filter(({ key, pool }) => !fitting.has(key) || unreachable.has(pool));
     if (open.length === 0) return;
     const switches = await listProviderSwitches(db);
     const isOff = (name: string) => switches.some(({ provider, state }) => provider === name && state === 'off');
@@ -125,8 +127,9 @@ export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): Work
       const isNew = logged.get(key) !== JSON.stringify(found);
       logged.set(key, JSON.stringify(found));
       if (!isNew || stopping.signal.aborted) continue;
-      if (problems.length > 0) log.error(found, 'provider needs its operator');
-      else if (unchecked !== undefined) log.warn(found, 'workflow not compared with ComfyUI, which does not answer');
+      if (problems.length > 0)
+        log.error(found, 'ComfyUI cannot run this workflow; its pool takes no tasks until it is corrected');
+      else if (unchecked !== undefined) log.warn(found, 'workflow not checked: ComfyUI did not list its nodes');
       else if (warnings.length > 0) log.warn(found, 'workflow may not fit ComfyUI');
     }
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unixMs } from '../http/fields.ts';
 import { view } from '../http/view.ts';
-import { makerSchema, presentMaker } from '../tasks/task-view.ts';
+import { makerSchema } from '../tasks/task-view.ts';
 import type { LoggedRequest } from './logged-requests.ts';
 
 export const requestSchema = z
@@ -19,11 +19,10 @@ export const requestSchema = z
   })
   .meta({ id: 'LoggedRequest' });
 
-export function presentRequest({ endedAt, errorCode, createdBy, ...request }: LoggedRequest) {
+export function presentRequest({ endedAt, errorCode, ...request }: LoggedRequest) {
   return view(requestSchema, {
     ...request,
     time: endedAt,
     error: errorCode,
-    createdBy: presentMaker(createdBy),
   });
 }

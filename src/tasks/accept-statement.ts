@@ -34,7 +34,6 @@ const storedOnly = {
   is_repeat: { type: 'boolean', of: ({ attempt }) => attempt === 'repeat' },
   deadline_ms: { type: 'integer', of: ({ deadlineMs }) => deadlineMs },
   user_id: { type: 'uuid', of: ({ by }) => (by?.kind === 'person' ? by.userId : undefined) },
-  providers: { type: 'json', of: ({ providers }) => providers && JSON.stringify(providers) },
 } as const satisfies Columns;
 
 const columns = { ...decisive, ...storedOnly };
@@ -145,20 +144,21 @@ export const acceptCappedTask = {
 };
 export const acceptValues = (tasks: readonly NewTask[]) => valuesOf(columns, tasks);
 
-const explainText = (capped: 'exclude' | 'include') => `
-with ${judged({ lock: '', capped })}
-select ${answer}, balance, max_unfinished_tasks, earlier.*
+/**
+ * Returns whether a task can be accepted, but for its caps, or why it is refused. It takes no lock and reads the earlier task in the same
+ * snapshot; `acceptTasks` misses one that was committed while it waited for the account.
+ */
+export const explainTask = {
+  name: 'explain-task',
+  text: `
+with ${judged({ lock: '', capped: 'include' })}
+select ${answer}, capped, balance, max_unfinished_tasks, earlier.*
 from judged left join lateral (
   select id as task_id, credits_charged, request_sha256, state, content_deleted_at from tasks where id = judged.task_id
   union all
   select id, credits_charged, request_sha256, state, content_deleted_at from tasks
   where account_id = judged.account_id and idempotency_key = judged.idempotency_key
   limit 1
-) earlier on refusal = 'known'`;
-/**
- * Returns why a task is refused. It takes no lock and reads the earlier task in the same snapshot; `acceptTasks` misses one that was
- * committed while it waited for the account.
- */
-export const explainTask = { name: 'explain-task', text: explainText('exclude') };
-export const explainCappedTask = { name: 'explain-capped-task', text: explainText('include') };
+) earlier on refusal = 'known'`,
+};
 export const explainValues = (task: NewTask) => valuesOf(decisive, [task]);

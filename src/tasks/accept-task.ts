@@ -5,7 +5,6 @@ import {
   acceptTasks,
   acceptTasksOfOne,
   acceptValues,
-  explainCappedTask,
   explainTask,
   explainValues,
 } from './accept-statement.ts';
@@ -13,13 +12,7 @@ import { countSpending, markExceededCap, type Spending } from '../credits/spend-
 import { withAccountLock } from './account-lock.ts';
 import { findTaskOfAttempts, isAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, CreateRate, NewTask } from './create-outcome.ts';
-import {
-  type Database,
-  DatabaseBusy,
-  isDeadlock,
-  type Statement,
-  violatedUniqueConstraint,
-} from '../platform/database/database.ts';
+import { type Database, DatabaseBusy, isDeadlock, violatedUniqueConstraint } from '../platform/database/database.ts';
 
 const maxTries = 5;
 
@@ -30,10 +23,11 @@ const maxTries = 5;
  */
 export async function acceptTask(db: Transactions, task: NewTask): Promise<CreateOutcome> {
   for (let tries = 1; tries <= maxTries; tries += 1) {
-    const foreseen = await explain(db, task, explainTask);
-    if (foreseen.kind === 'capped') return acceptCapped(db, task);
-    const outcome = foreseen.kind === 'refused' ? foreseen.outcome : await acceptAlone(db, task);
-    if (outcome !== undefined) return outcome;
+    const foreseen = await explain(db, task);
+    if (foreseen.kind === 'refused') return foreseen.outcome;
+    if (foreseen.isCapped) return acceptCapped(db, task);
+    const accepted = await acceptAlone(db, task);
+    if (accepted !== undefined) return accepted;
   }
   throw new DatabaseBusy(`task ${task.taskId} was neither accepted nor refused in ${maxTries} tries`);
 }
@@ -49,8 +43,7 @@ function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
     userId: by?.kind === 'person' ? by.userId : undefined,
   };
   return withAccountLock(db, accountId, async ({ run }) => {
-    const foreseen = await explain({ run }, task, explainCappedTask);
-    if (foreseen.kind === 'capped') throw new Error('a statement that includes capped accounts skipped one');
+    const foreseen = await explain({ run }, task);
     if (foreseen.kind === 'refused') return foreseen.outcome;
     const { credits } = foreseen;
     const spending: Spending = { ...creator, credits };
@@ -59,7 +52,7 @@ function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
     const [row] = await run<AnswerRow>(acceptCappedTask, acceptValues([task]));
     if (row !== undefined && row.refusal !== null) {
       // The lock does not stop what else can refuse a task, such as the revocation of its key.
-      const again = await explain({ run }, task, explainCappedTask);
+      const again = await explain({ run }, task);
       if (again.kind === 'refused') return again.outcome;
     }
     if (row === undefined || row.refusal !== null || row.credits !== credits) {
@@ -89,7 +82,7 @@ export async function foreseeOutcome(db: Pick<Database, 'run'>, task: NewTask): 
     const other = await findTaskOfAttempts(db, task);
     if (other !== undefined) return { kind: 'replayed', ...other };
   }
-  const foreseen = await explain(db, task, explainCappedTask);
+  const foreseen = await explain(db, task);
   return foreseen.kind === 'refused' ? foreseen.outcome : undefined;
 }
 
@@ -164,8 +157,7 @@ type EarlierRow = {
   content_deleted_at: number | null;
 };
 type ExplainedRow = RateRow & { balance: number; max_unfinished_tasks: number } & (
-    | { refusal: null; credits: number }
-    | { refusal: 'capped' }
+    | { refusal: null; credits: number; capped: boolean }
     | { refusal: 'no_price' | 'too_many_unfinished_tasks' | 'too_fast' }
     | { refusal: 'key_inactive' | 'account_suspended' | 'account_not_found' }
     | { refusal: 'insufficient_credits'; credits: number }
@@ -173,20 +165,18 @@ type ExplainedRow = RateRow & { balance: number; max_unfinished_tasks: number } 
   );
 
 type Foreseen =
-  | { readonly kind: 'acceptable'; readonly credits: number }
-  | { readonly kind: 'refused'; readonly outcome: CreateOutcome }
-  | { readonly kind: 'capped' };
+  | { readonly kind: 'acceptable'; readonly credits: number; readonly isCapped: boolean }
+  | { readonly kind: 'refused'; readonly outcome: CreateOutcome };
 
-/** Returns whether a task can be accepted now, or why not. `capped`: its account has spend caps, which `acceptCapped` checks. */
-async function explain(db: Pick<Database, 'run'>, task: NewTask, statement: Statement): Promise<Foreseen> {
-  const [row] = await db.run<ExplainedRow>(statement, explainValues(task));
-  if (row === undefined) throw new Error(`${statement.name} returned no row`);
-  if (row.refusal === 'capped') return { kind: 'capped' };
-  if (row.refusal === null) return { kind: 'acceptable', credits: row.credits };
+/** Returns whether a task can be accepted now, or why not. `isCapped`: its account has spend caps, which `acceptCapped` checks. */
+async function explain(db: Pick<Database, 'run'>, task: NewTask): Promise<Foreseen> {
+  const [row] = await db.run<ExplainedRow>(explainTask, explainValues(task));
+  if (row === undefined) throw new Error(`${explainTask.name} returned no row`);
+  if (row.refusal === null) return { kind: 'acceptable', credits: row.credits, isCapped: row.capped };
   return { kind: 'refused', outcome: refusalOf(task, row) };
 }
 
-function refusalOf(task: NewTask, row: Exclude<ExplainedRow, { refusal: null | 'capped' }>): CreateOutcome {
+function refusalOf(task: NewTask, row: Exclude<ExplainedRow, { refusal: null }>): CreateOutcome {
   switch (row.refusal) {
     case 'known':
       return earlierAcceptance(task, row);

@@ -58,7 +58,7 @@ const adminCancel = defineEndpoint({
 const cancelledTasksSchema = outcomesOf(cancelledTaskSchema);
 
 const each =
-  'Each task is canceled on its own: those that have ended stay unchanged and have `cancelled: false`. Idempotent, so a request that ' +
+  'Each task is cancelled on its own: those that have ended stay unchanged and have `cancelled: false`. Idempotent, so a request that ' +
   'failed can be sent again.';
 
 const cancelTasks = defineEndpoint({

@@ -1,5 +1,5 @@
 import type { Database } from '../platform/database/database.ts';
-import { maybeOne, none, one } from '../platform/database/statement.ts';
+import { maybeOne, none, one, type Runner } from '../platform/database/statement.ts';
 import { withAccountLock } from './account-lock.ts';
 import type { NewTask, Replayed } from './create-outcome.ts';
 
@@ -9,8 +9,6 @@ import type { NewTask, Replayed } from './create-outcome.ts';
 // `create_attempts` with the task that they were answered with. After an
 // uncertain response, that task is refunded only if every attempt has failed
 // (uncertain-creates.ts).
-
-type Runner = Pick<Database, 'run'>;
 
 export function isAttempt({ attempt, idempotencyKey }: NewTask): boolean {
   return attempt !== undefined && idempotencyKey === undefined;

@@ -19,7 +19,6 @@ export type NewTask = {
   /** The catalogue's prices that may apply to its input, in the order in which they are decided; operators may have set their amounts. */
   readonly listedPrices: readonly ListedPrice[];
   readonly deadlineMs: number;
-  readonly providers?: readonly string[] | undefined;
   readonly idempotencyKey?: string | undefined;
   /** The limit for accounts that have none of their own; undefined for no limit. */
   readonly createRate?: Rate | undefined;

@@ -64,11 +64,7 @@ export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Pro
   return { ...acceptance, param: task.param };
 }
 
-/**
- * The task takes its prices and its deadline from the present catalogue, so
- * that later changes do not affect it. Its providers are stored for the case
- * that its model is removed.
- */
+/** The task takes its prices and its deadline from the present catalogue, so that later changes do not affect it. */
 async function newTask(request: CreateRequest, deps: HttpDeps): Promise<NewTask> {
   const { caller, ctx, dialect } = request;
   const idempotency = request.idempotency ?? idempotencyKeyOf(ctx);
@@ -133,7 +129,7 @@ function acceptedOrThrow(outcome: CreateOutcome): Accepted | Replayed {
       throw new HttpError('too_many_unfinished_tasks', { data: { limit: outcome.limit } });
     case 'too_fast': {
       const { limit, left } = outcome.rate;
-      throw new HttpError('rate_limited', { headers: refusalHeaders('creates', limit, left) });
+      throw new HttpError('rate_limited', { headers: refusalHeaders('creates', limit, left, Math.random()) });
     }
     case 'key_inactive':
       throw new HttpError('unauthorized');

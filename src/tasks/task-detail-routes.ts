@@ -1,9 +1,10 @@
 import { findAccount } from '../accounts/accounts.ts';
+import { mediaUrlsOf } from './task-input.ts';
 import { isFinal, type Task } from './task.ts';
 import { readTaskDetail } from './task-list.ts';
 import { countAhead, findMaker } from './task-maker.ts';
 import { findTask } from './tasks.ts';
-import { uploadPreviews } from '../media/upload-previews.ts';
+import { previewsOf } from '../media/upload-previews.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
@@ -24,8 +25,8 @@ export const showTimeline = defineEndpoint({
   readsTask: true,
   summary: 'Get the timeline of a task',
   description:
-    'Returns the record, the measured video, steps with their times, ledger entries, and the callback with its attempts. Programs ' +
-    'should use recordInfo. Without the scope `credits:read`, `ledger` is empty.',
+    'Returns the record, steps with their times, ledger entries, and the callback with its attempts. Programs should use recordInfo. ' +
+    'Without the scope `credits:read`, `ledger` is empty.',
   query: strictQuery({ taskId: taskIdParameter }),
   data: taskDetailSchema,
   failures: ['task_not_found'],
@@ -53,14 +54,24 @@ export const adminShowTask = defineEndpoint({
 });
 
 async function readSources(deps: HttpDeps, task: Task): Promise<TaskSources> {
+  const mediaUrls = mediaUrlsOf(task.param.input).map(({ url }) => url);
   const isWaiting = !isFinal(task.state) && task.state !== 'generating';
   const [record, detail, maker, previews, ahead, account] = await Promise.all([
     presentTask(deps, task),
     readTaskDetail(deps.db, task.taskId),
     findMaker(deps.db, task.taskId),
-    uploadPreviews(deps, task.accountId, task.param.input),
+    previewsOf(deps, task.accountId, mediaUrls),
     isWaiting ? countAhead(deps.db, task.taskId) : undefined,
     findAccount(deps.db, task.accountId),
   ]);
-  return { task, record, maker, previews, ahead, accountName: account?.name, ...detail, nowMs: Date.now() };
+  return {
+    task,
+    record,
+    maker: maker?.createdBy,
+    previews,
+    ahead: ahead?.tasks,
+    accountName: account?.name,
+    ...detail,
+    nowMs: Date.now(),
+  };
 }

@@ -17,23 +17,7 @@ import {
   presentCallback,
   presentOperatorCallback,
 } from '../callbacks/callback-view.ts';
-import {
-  contentDeleteTimeSchema,
-  makerSchema,
-  posterUrlOf,
-  posterUrlSchema,
-  presentMaker,
-  taskRecordSchema,
-} from './task-view.ts';
-
-const videoSchema = z.strictObject({
-  widthPx: z.int(),
-  heightPx: z.int(),
-  durationSeconds: z.number(),
-  framesPerSecond: z.number(),
-  hasAudio: z.boolean(),
-  bytes: z.int(),
-});
+import { contentDeleteTimeSchema, makerSchema, posterUrlOf, posterUrlSchema, taskRecordSchema } from './task-view.ts';
 
 /** The details of a task that its account receives. They name no provider. */
 export const taskDetailSchema = z
@@ -46,7 +30,6 @@ export const taskDetailSchema = z
       description:
         'Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input.',
     }),
-    video: videoSchema.nullable().meta({ description: 'Measured from the video.' }),
     mediaDeleteTime: unixMs
       .nullable()
       .meta({ description: 'When the video was or will be deleted; null without one.' }),
@@ -146,11 +129,10 @@ function fieldsOf(deps: ViewDeps, sources: TaskSources, callback: CallbackTimes 
   const { result, completedAt, mediaDeletedAt } = task;
   return {
     task: record,
-    createdBy: presentMaker(maker),
+    createdBy: maker,
     priceName: task.priceName,
     posterUrl: posterUrlOf(deps, task),
     previews,
-    video: result === undefined ? null : view(videoSchema, result),
     mediaDeleteTime: result && (mediaDeletedAt ?? (completedAt ?? nowMs) + deps.retentionMs),
     contentDeleteTime: task.contentDeletedAt,
     steps: [

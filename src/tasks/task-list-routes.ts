@@ -33,7 +33,7 @@ const stateFilter = {
   outcome: oneOf(failOutcomes)
     .meta({
       description:
-        'Failed tasks that the client canceled (`cancelled`), whose prompt or image was rejected (`rejected`), or that ' +
+        'Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that ' +
         'failed for any other reason (`failed`).',
     })
     .optional(),

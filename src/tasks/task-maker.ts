@@ -19,18 +19,15 @@ export const makerJson = `case
 /** The maker of a task; null for a task that an operator started by hand. */
 export const makerColumn = `${makerJson} as "createdBy"`;
 
-const findMakerOf = maybeOne<{ createdBy: Maker | undefined }, [taskId: string]>({
+export const findMaker = maybeOne<{ readonly createdBy: Maker | undefined }, [taskId: string]>({
   name: 'find-task-maker',
   text: `select ${makerColumn} from tasks where id = $1`,
 });
 
-export async function findMaker(...args: Parameters<typeof findMakerOf>): Promise<Maker | undefined> {
-  return (await findMakerOf(...args))?.createdBy;
-}
-
 const maxAhead = 1_000;
 
-const countAheadOf = one<{ tasks: number }, [taskId: string]>({
+/** Counts earlier tasks of the same account that are not being generated yet, up to 1,000. */
+export const countAhead = one<{ readonly tasks: number }, [taskId: string]>({
   name: 'count-own-tasks-ahead',
   text: `
 select count(*)::int as tasks from (
@@ -40,8 +37,3 @@ select count(*)::int as tasks from (
   limit ${maxAhead}
 ) ahead`,
 });
-
-/** Counts earlier tasks of the same account that are not being generated yet, up to 1,000. */
-export async function countAhead(...args: Parameters<typeof countAheadOf>): Promise<number> {
-  return (await countAheadOf(...args)).tasks;
-}

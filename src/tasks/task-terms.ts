@@ -5,7 +5,7 @@ import type { NewTask } from './create-outcome.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { TaskParam } from './task-input.ts';
 
-export type TaskTerms = Pick<NewTask, 'param' | 'requestSha256' | 'listedPrices' | 'deadlineMs' | 'providers'>;
+export type TaskTerms = Pick<NewTask, 'param' | 'requestSha256' | 'listedPrices' | 'deadlineMs'>;
 
 /** The terms that a task takes from its model when it is accepted. A request without a seed gets one, so that its video can be repeated. */
 export function taskTerms(model: Model, param: TaskParam): TaskTerms {
@@ -14,7 +14,6 @@ export function taskTerms(model: Model, param: TaskParam): TaskTerms {
     requestSha256: fingerprint(param, model.input),
     listedPrices: listedPrices(model.prices, param.input),
     deadlineMs: model.deadlineMs,
-    providers: model.providers,
   };
 }
 

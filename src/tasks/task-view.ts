@@ -4,7 +4,6 @@ import { inputRecordSchema } from './task-input.ts';
 import { failCodes, isFinal, type Task, taskStates } from './task.ts';
 import { resultLinks } from '../media/signed-link.ts';
 import type { ListedTask } from './task-list.ts';
-import type { Maker } from './task-maker.ts';
 import { unixMs } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { view } from '../http/view.ts';
@@ -101,7 +100,7 @@ export async function presentListedTask(deps: RecordDeps, task: ListedTask) {
   const record = await presentTask(deps, task);
   return view(listedTaskSchema, {
     ...record,
-    createdBy: presentMaker(task.createdBy),
+    createdBy: task.createdBy,
     posterUrl: posterUrlOf(deps, task),
     contentDeleteTime: task.contentDeletedAt,
   });
@@ -113,10 +112,6 @@ export async function presentOperatorListedTask(deps: RecordDeps, task: ListedTa
     ...listed,
     operator: { accountId: task.accountId, accountName: task.accountName ?? null },
   });
-}
-
-export function presentMaker(maker: Maker | undefined) {
-  return maker === undefined ? null : { kind: maker.kind, id: maker.id, name: maker.name };
 }
 
 export function posterUrlOf({ resultStore }: { readonly resultStore: LinkStore }, task: Task): string | null {

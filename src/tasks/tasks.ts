@@ -55,8 +55,6 @@ export type GeneratingTask = Task & {
   /** The rest of the deadline; 0 or less after it has passed. */
   readonly leftMs: number;
   readonly deadlineMs: number;
-  /** The names of its providers at acceptance. */
-  readonly providers: readonly string[] | undefined;
 };
 
 // The deadline limits the time in which a generation runs, over all attempts,
@@ -73,7 +71,11 @@ const spentUpstreamMs = `least(deadline_ms - 60000, generation_spent_ms
 // A task that waits for its first upstream job stays `queuing`.
 const attemptState = `case when $2 and state <> 'generating' then 'queuing' else 'generating' end`;
 
-const beginAttempt = maybeOne<GeneratingTask, [taskId: string, waitsForJob: boolean]>({
+/**
+ * Records the start of a generation attempt. Returns undefined for a final or unknown task. With `waitsForJob` the task becomes
+ * `generating` only with `recordGenerating`.
+ */
+export const startGeneration = maybeOne<GeneratingTask, [taskId: string, waitsForJob?: boolean]>({
   name: 'begin-generation',
   text: `
 update tasks set state = ${attemptState},
@@ -85,27 +87,10 @@ update tasks set state = ${attemptState},
   ) then ${spentUpstreamMs} end),
   updated_at = case state when ${attemptState} then updated_at else now() end
 where id = $1 and ${isUnfinished}
-returning ${taskColumns}, providers, deadline_ms as "deadlineMs",
+returning ${taskColumns}, deadline_ms as "deadlineMs",
   deadline_ms - generation_spent_ms as "leftMs", coalesce(generation_started_at = now(), false) as "isFirst"`,
+  values: (taskId, waitsForJob = false) => [taskId, waitsForJob],
 });
-
-/** Finds an unfinished task before an attempt begins. */
-export const findGeneration = maybeOne<Task & Pick<GeneratingTask, 'providers'>, [taskId: string]>({
-  name: 'find-generation',
-  text: `select ${taskColumns}, providers from tasks where id = $1 and ${isUnfinished}`,
-});
-
-/**
- * Records the start of a generation attempt. Returns undefined for a final or unknown task. With `waitsForJob` the task becomes
- * `generating` only with `recordGenerating`.
- */
-export function startGeneration(
-  db: Database,
-  taskId: string,
-  { waitsForJob = false } = {},
-): Promise<GeneratingTask | undefined> {
-  return beginAttempt(db, taskId, waitsForJob);
-}
 
 /**
  * Records that an upstream created a job for the task `sinceMs` ago. Returns undefined if the task was `generating` before, or has

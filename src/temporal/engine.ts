@@ -36,9 +36,8 @@ function taskOptions(queues: TaskQueues, { taskId, accountId, model }: TaskToSta
   return {
     workflowId: taskWorkflowId(taskId),
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    taskQueue: queues.main,
+    taskQueue: queues.tasks,
     args: [{ taskId }],
-    memo: { accountId, model },
     typedSearchAttributes: [
       { key: searchAttributes.accountId, value: accountId },
       { key: searchAttributes.model, value: model },
@@ -54,7 +53,7 @@ function startClosing(client: Client, queues: TaskQueues, accountId: string): Pr
   return started(client, () =>
     client.workflow.start<typeof closeAccount>('closeAccount', {
       workflowId: closingWorkflowId(accountId),
-      taskQueue: queues.main,
+      taskQueue: queues.tasks,
       args: [{ accountId }],
       typedSearchAttributes: [{ key: searchAttributes.accountId, value: accountId }],
       staticSummary: `closing of account ${accountId}`,
@@ -91,7 +90,7 @@ async function redeliver(client: Client, queues: TaskQueues, delivery: DeliveryT
 function deliveryOptions(queues: TaskQueues, { deliveryId, accountId }: DeliveryToStart) {
   return {
     workflowId: callbackWorkflowId(deliveryId),
-    taskQueue: queues.main,
+    taskQueue: queues.tasks,
     args: [{ deliveryId, accountId }] satisfies [unknown],
     typedSearchAttributes: [{ key: searchAttributes.accountId, value: accountId }],
     staticSummary: `delivery ${deliveryId}`,

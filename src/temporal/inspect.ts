@@ -8,6 +8,9 @@ import { readMissingSearchAttributes } from './search-attributes.ts';
 
 const limitMs = 5_000;
 
+/** Older servers do not share generation fairly between accounts. */
+export const leastServer = '1.31.2';
+
 export async function readServerVersion(client: Client): Promise<string> {
   const { serverVersion } = await within(client, limitMs, () => client.workflowService.getSystemInfo({}));
   return serverVersion;

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { TaskQueues } from './task-queues.ts';
-import { isUuid } from '../platform/uuid.ts';
+import { isLowerCaseUuid } from '../platform/uuid.ts';
 import { unlessMissing } from './describe-task.ts';
 
 // After a restore from a backup, running workflows may be newer than the database. The visibility store lags by a second or so, so a
@@ -11,7 +11,7 @@ const pageSize = 500;
 /** Terminates the workflows of tasks that the database does not have, and returns how many. */
 export async function terminateUnknownTasks(
   client: Client,
-  { main }: TaskQueues,
+  { tasks }: TaskQueues,
   listKnown: (taskIds: readonly string[]) => Promise<readonly string[]>,
 ): Promise<number> {
   let terminated = 0;
@@ -21,9 +21,9 @@ export async function terminateUnknownTasks(
       if (!known.has(taskId)) terminated += await terminate(client, taskId, 'the task is not in the restored database');
   };
   let page: string[] = [];
-  for await (const workflowId of listRunning(client, 'videoTask', main)) {
+  for await (const workflowId of listRunning(client, 'videoTask', tasks)) {
     // Any other id was mistyped by an operator; its workflow ends on its own.
-    if (isUuid(workflowId)) page.push(workflowId);
+    if (isLowerCaseUuid(workflowId)) page.push(workflowId);
     if (page.length < pageSize) continue;
     await endUnknown(page);
     page = [];
@@ -33,9 +33,9 @@ export async function terminateUnknownTasks(
 }
 
 /** Terminates the workflows that empty closed accounts, and returns how many. `reconcile` starts those of the restored database. */
-export async function terminateClosings(client: Client, { main }: TaskQueues): Promise<number> {
+export async function terminateClosings(client: Client, { tasks }: TaskQueues): Promise<number> {
   let terminated = 0;
-  for await (const workflowId of listRunning(client, 'closeAccount', main))
+  for await (const workflowId of listRunning(client, 'closeAccount', tasks))
     terminated += await terminate(client, workflowId, 'the database was restored from a backup');
   return terminated;
 }

@@ -143,13 +143,13 @@ function actionOf(queues: TaskQueues, name: ScheduleName) {
     type: 'startWorkflow',
     workflowType: workflow,
     workflowId: scheduleId(queues, name),
-    taskQueue: queues.main,
+    taskQueue: queues.tasks,
     args: [...args],
     workflowRunTimeout: runTimeout,
     staticSummary: summary,
   } satisfies ScheduleOptionsAction;
 }
 
-function scheduleId({ main }: TaskQueues, name: ScheduleName): string {
-  return `${main}-${name}`;
+function scheduleId({ tasks }: TaskQueues, name: ScheduleName): string {
+  return `${tasks}-${name}`;
 }

@@ -1,22 +1,21 @@
 // The names of an installation's queues and workflows in Temporal.
 
-/** The Temporal task queues of one installation; workers may serve any of them. */
-export type TaskQueues = {
-  /** Workflows, and the short activities on database and store. */
-  readonly main: string;
-  /** `generateVideo` on our own machines, alone: its workers are limited by CPU. */
-  readonly generation: string;
-  /** `generateVideo` by upstreams, alone: hundreds of attempts that do little but wait. */
-  readonly remote: string;
-  /** `sendCallback`, alone: slow receivers must not hold up money or media. */
-  readonly callbacks: string;
-};
+/** The queues of an installation, as an operator names them; a worker serves some of them, or all. */
+export const queueNames = ['tasks', 'generation', 'generation-remote', 'callbacks'] as const;
+export type QueueName = (typeof queueNames)[number];
+
+/** The names of an installation's queues in Temporal. */
+export type TaskQueues = Readonly<Record<QueueName, string>>;
 
 export function taskQueuesOf(main: string): TaskQueues {
   return {
-    main,
+    // Workflows, and the short activities on database and store.
+    tasks: main,
+    // `generateVideo` on our own machines, alone: its workers are limited by CPU.
     generation: `${main}-generation`,
-    remote: `${main}-generation-remote`,
+    // `generateVideo` by upstreams, alone: hundreds of attempts that do little but wait.
+    'generation-remote': `${main}-generation-remote`,
+    // `sendCallback`, alone: slow receivers must not hold up money or media.
     callbacks: `${main}-callbacks`,
   };
 }

@@ -13,11 +13,11 @@ const limitMs = 25_000;
 export function testProvider(client: Client, queues: TaskQueues, provider: string) {
   return within(client, limitMs, () =>
     client.workflow.execute<typeof workflow>('testProvider', {
-      workflowId: `${queues.main}-test-provider-${provider}`,
+      workflowId: `${queues.tasks}-test-provider-${provider}`,
       workflowIdConflictPolicy: 'USE_EXISTING',
       // A timeout leaves nothing to clean up.
       workflowExecutionTimeout: limitMs,
-      taskQueue: queues.main,
+      taskQueue: queues.tasks,
       args: [{ provider }],
       staticSummary: `test of provider ${provider}`,
     }),

@@ -22,18 +22,21 @@ export async function watchSchedules(
   { client, queues, log, events, pauseMs }: WatchedSchedules,
   signal: AbortSignal,
 ): Promise<void> {
-  const check = async (schedule: ScheduleName) => {
+  const check = async (schedule: ScheduleName, registered: Promise<unknown>) => {
     try {
-      await registerSearchAttributes(client);
+      await registered;
       if (await createSchedule(client, queues, schedule)) log.warn({ schedule }, 'schedule re-created');
-      events.emit({ kind: 'schedule_checked', queue: queues.main, schedule, isPresent: true });
+      events.emit({ kind: 'schedule_checked', queue: queues.tasks, schedule, isPresent: true });
     } catch (error) {
       if (signal.aborted) return;
-      events.emit({ kind: 'schedule_checked', queue: queues.main, schedule, isPresent: false });
+      events.emit({ kind: 'schedule_checked', queue: queues.tasks, schedule, isPresent: false });
       log.warn({ err: error, schedule }, 'schedule check failed');
     }
   };
-  const checkAll = async () => void (await Promise.all(scheduleNames.map(check)));
+  const checkAll = async () => {
+    const registered = registerSearchAttributes(client);
+    await Promise.all(scheduleNames.map((schedule) => check(schedule, registered)));
+  };
   await checkAll();
   await repeat(pauseMs, signal, checkAll);
 }

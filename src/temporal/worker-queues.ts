@@ -1,21 +1,5 @@
 import { unknownName } from '../platform/did-you-mean.ts';
-import type { TaskQueues } from './task-queues.ts';
-
-/** The queues of an installation, as an operator names them; a worker serves some of them, or all. */
-export const queueNames = ['tasks', 'generation', 'generation-remote', 'callbacks'] as const;
-export type QueueName = (typeof queueNames)[number];
-
-/** Returns the name of a queue in Temporal. */
-export function taskQueueOf(queues: TaskQueues, name: QueueName): string {
-  return queues[fields[name]];
-}
-
-const fields = {
-  tasks: 'main',
-  generation: 'generation',
-  'generation-remote': 'remote',
-  callbacks: 'callbacks',
-} as const satisfies Record<QueueName, keyof TaskQueues>;
+import { type QueueName, queueNames } from './task-queues.ts';
 
 /** Parses a list such as `tasks,callbacks`, into the order of `queueNames`. Throws for an unknown name and for an empty list. */
 export function parseQueueNames(text: string): readonly QueueName[] {

@@ -86,6 +86,15 @@ test('200 an owner gets everything of the account as lines, without secrets, and
     ofKind('spendCap').map(({ subject, period, cap }) => [subject, period, cap]),
     [['account', 'day', 5_000_000]],
   );
+  const people = await mine.person.ask('GET', '/api/console/v1/members', { accountId: mine.accountId });
+  const { members, invitations } = people.json.data as { members: object[]; invitations: object[] };
+  const namesOf = (rows: readonly object[]) => rows.map((row) => Object.keys(row).toSorted());
+  assert.deepEqual(namesOf(ofKind('member')), namesOf(members.map((member) => ({ kind: 'member', ...member }))));
+  assert.deepEqual(
+    ofKind('invitation'),
+    invitations.map((invitation) => ({ kind: 'invitation', ...invitation })),
+  );
+  assert.deepEqual([members.length, invitations.length], [1, 1]);
   const task = lines.find(({ taskId }) => taskId === mine.taskId);
   assert.ok(task);
   const { resultUrls } = task['resultJson'] as { resultUrls: string[] };

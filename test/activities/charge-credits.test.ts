@@ -6,6 +6,7 @@ import { createChargeCredits, type TaskOrder } from '../../activities/charge-cre
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
+import { findTask } from '../../src/tasks/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
@@ -40,8 +41,9 @@ const refused = (reason: RegExp) => (error: unknown) => {
 test('the charge of an accepted task is confirmed on every call, and never repeated', async () => {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('accepted'));
   const first = await charge(taskId);
-  assert.deepEqual([first.creditsCharged, first.isFinal], [132, false]);
+  assert.equal(first.isFinal, false);
   assert.deepEqual(await charge(taskId), first);
+  assert.equal((await findTask(database.db, taskId))?.creditsCharged, 132);
   assert.equal((await findAccount(database.db, accountId))?.balance, 68);
 });
 
@@ -50,10 +52,14 @@ test("an order is charged at the account's own price, and a repeated step does n
   const payer = await createAccount(db, { name: 'own price', credits: 1_000 });
   const taskId = uuidv7();
   const price = { model: 'videogen-2.0-fast', accountId: payer };
-  await insertDecidedPrice(db, { ...price, creditsPerSecond: 11, fromMs: 1_000 });
-  assert.equal((await charge(taskId, { accountId: payer, request: {} })).creditsCharged, 44);
-  await insertDecidedPrice(db, { ...price, creditsPerSecond: 50, fromMs: 2_000 });
-  assert.equal((await charge(taskId, { accountId: payer, request: {} })).creditsCharged, 44);
+  for (const [creditsPerSecond, fromMs] of [
+    [11, 1_000],
+    [50, 2_000],
+  ] as const) {
+    await insertDecidedPrice(db, { ...price, creditsPerSecond, fromMs });
+    await charge(taskId, { accountId: payer, request: {} });
+    assert.equal((await findTask(db, taskId))?.creditsCharged, 44);
+  }
   assert.equal((await findAccount(db, payer))?.balance, 1_000 - 44);
 });
 

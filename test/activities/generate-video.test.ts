@@ -41,7 +41,7 @@ after(async () => {
 
 async function accepted(input: Partial<TaskInput> = {}): Promise<string> {
   const taskId = uuidv7();
-  const terms = { listedPrices, deadlineMs, providers: ['preview'] };
+  const terms = { listedPrices, deadlineMs };
   await acceptTask(database.db, { taskId, accountId, ...requestOf(taskParam('generated', input)), ...terms });
   return taskId;
 }
@@ -54,7 +54,7 @@ for (const isHere of [true, false]) {
     const provider = isHere ? heldProvider({ onRun: () => (runs += 1) }) : upstream.provider;
     const models = modelsAt([provider.name], { isRemote: !isHere });
     const world = { ...activityDeps(database.db, folder, []), models, providers: providersOf([provider]) };
-    const death = interruptedDeps(world, { call: isHere ? 3 : 8, when: 'after' });
+    const death = interruptedDeps(world, { call: isHere ? 4 : 8, when: 'after' });
     let isDead = false;
     const betweenAttempts = async () => {
       isDead = true;
@@ -215,6 +215,23 @@ for (const decided of ['timeout', undefined] as const) {
         error instanceof ApplicationFailure &&
         (decided === undefined ? error.nonRetryable !== true : error.type === decided && error.nonRetryable === true),
     );
+  });
+}
+
+for (const [fault, detail] of [
+  [{ kind: 'upstream', code: 'expired', detail: '' }, 'expired'],
+  [{ kind: 'upstream', code: 'out_of_memory', detail: 'The GPU is full.' }, 'out_of_memory: The GPU is full.'],
+  [{ kind: 'upstream', detail: 'The GPU is full.' }, 'The GPU is full.'],
+] as const) {
+  test(`operators can read why a job has failed, by its code and its message: ${detail}`, async () => {
+    const taskId = await accepted();
+    const world = activityDeps(database.db, folder, [createFakeUpstream({ fault })]);
+    const generating = silentActivity({ workflowId: taskId }, () =>
+      createGenerateVideo(world)({ taskId, isRemote: true }),
+    );
+    await assert.rejects(generating, { type: 'provider_rejected' });
+    const [job] = await listProviderJobs(database.db, taskId);
+    assert.deepEqual([job?.outcome, job?.detail], ['fail', detail]);
   });
 }
 

@@ -15,7 +15,7 @@ after(() => database.close());
 const newAccount = () => createAccount(database.db, { name: 'test', credits: 0 });
 const secretsOf = (accountId: string) => callbackSecretsOf(database.db, box, accountId);
 const rotate = (accountId: string, overlapSeconds: number) =>
-  rotateSecret(database.db, box, { accountId, overlapSeconds });
+  rotateSecret(database.db, box, { accountId, purpose: 'callback', overlapSeconds });
 
 test('the first use makes one secret, however many processes start concurrently', async () => {
   const accountId = await newAccount();
@@ -38,7 +38,8 @@ test('the owner is shown a secret once, also when a callback used it first and w
   for (const isUsedFirst of [false, true]) {
     const accountId = await newAccount();
     const used = isUsedFirst ? await secretsOf(accountId) : undefined;
-    const answers = await Promise.all(Array.from({ length: 5 }, () => revealSecret(database.db, box, accountId)));
+    const reveal = () => revealSecret(database.db, box, accountId, 'callback');
+    const answers = await Promise.all(Array.from({ length: 5 }, reveal));
     const shown = answers.filter((answer) => answer !== undefined);
     assert.equal(shown.length, 1);
     assert.deepEqual(shown, used ?? (await secretsOf(accountId)));
@@ -50,7 +51,7 @@ test('a rotation signs with both for the overlap, the new one first, and the new
   const [old] = await secretsOf(accountId);
   const next = await rotate(accountId, 3_600);
   assert.deepEqual(await secretsOf(accountId), [next, old]);
-  assert.equal(await revealSecret(database.db, box, accountId), undefined);
+  assert.equal(await revealSecret(database.db, box, accountId, 'callback'), undefined);
 });
 
 test('without an overlap the old secret signs nothing any more', async () => {
@@ -83,7 +84,7 @@ test('after VIDEOGEN_SECRET was changed a secret cannot be opened, and a rotatio
   await secretsOf(accountId);
   const changed = createSecretBox('another key');
   await assert.rejects(callbackSecretsOf(database.db, changed, accountId), SecretBoxError);
-  const next = await rotateSecret(database.db, changed, { accountId, overlapSeconds: 3_600 });
+  const next = await rotateSecret(database.db, changed, { accountId, purpose: 'callback', overlapSeconds: 3_600 });
   assert.deepEqual(await callbackSecretsOf(database.db, changed, accountId), [next]);
 });
 
@@ -101,7 +102,7 @@ test('after a rotation of VIDEOGEN_SECRET what is stored is moved to the new one
     secrets.set(accountId, await callbackSecretsOf(db, previous, accountId));
   }
   const [one = ''] = secrets.keys();
-  await rotateSecret(db, both, { accountId: one, overlapSeconds: 3_600 });
+  await rotateSecret(db, both, { accountId: one, purpose: 'callback', overlapSeconds: 3_600 });
   secrets.set(one, await callbackSecretsOf(db, both, one));
   assert.equal(secrets.get(one)?.length, 2, 'the old one signs beside it');
   const [first, second] = await Promise.all([resealSecrets(db, both), resealSecrets(db, both)]);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { recordAddress } from '../../src/embedded/data-folder.ts';
 import { fakeStripeKey, fakeWebhookSecret } from '../fakes/stripe.ts';
 import { openPaymentStage, type PaymentStage, serviceUrl, starter } from '../payments/payment-stage.ts';
 import { findingLine } from '../support/findings.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { videogen } from '../support/videogen.ts';
 
 let stage: PaymentStage;
@@ -42,6 +44,21 @@ test('purchases are listed, and those without an event are granted by a command,
   assert.deepEqual(await stage.amountsOf(accountId), [starter.credits]);
   const line = await findingLine('payments', environment());
   assert.match(line, /^warning: nothing is for sale → Add packages to the catalogue/);
+});
+
+test('without PUBLIC_URL, a purchase that a restored database lacks is granted if it was made at the running service', async (t) => {
+  const accountId = await stage.newAccount();
+  const { topUpId, sessionId } = await stage.order(accountId);
+  stage.stripe.records.pay(sessionId);
+  const text = 'delete from top_ups where id = $1';
+  await stage.database.db.run({ name: 'test-lose-purchase', text }, [topUpId]);
+  const folder = await temporaryFolder(t);
+  await recordAddress(folder, serviceUrl);
+  const { PUBLIC_URL: _url, ...unset } = environment();
+  const { code, stdout, stderr } = await videogen({ ...unset, VIDEOGEN_DATA: folder }, 'top-up', 'reconcile');
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, / 1 payments granted, .*\nPurchases .* only if they were made at http:\/\/media\.test\.\n$/);
+  assert.deepEqual(await stage.amountsOf(accountId), [starter.credits]);
 });
 
 test('without a payment provider the command names the settings', async () => {

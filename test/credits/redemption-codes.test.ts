@@ -108,7 +108,9 @@ test('429 a person who tries ten invalid codes waits, also with a valid one', as
   const { code } = await newCodes();
   const refused = await redeem(person, accountId, code);
   assertRefused(refused, 429, /^too many invalid codes/);
-  assert.ok(Number(refused.headers['retry-after']) > 0);
+  const seconds = Number(refused.headers['retry-after']);
+  assert.ok(seconds > 0);
+  assert.equal(refused.headers['ratelimit'], `"codes";r=0;t=${seconds}`, 'no longer than needed');
 });
 
 test('409 a closed account, and one whose balance is full, keep the code usable', async () => {

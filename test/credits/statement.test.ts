@@ -4,7 +4,8 @@ import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { bookCredits, ledgerKinds } from '../../src/credits/credits.ts';
 import { createCodesAs, redeemCode } from '../../src/credits/redemption-codes.ts';
-import { sectionOf, statementSections } from '../../src/credits/sections.ts';
+import { sectionTitle } from '../../src/credits/section-titles.ts';
+import { statementSections } from '../../src/credits/sections.ts';
 import { maxBookingLines, monthOf, readStatement, requireSum, sumSections } from '../../src/credits/statement.ts';
 import { ownBrand } from '../../src/brand/brand.ts';
 import { statementHtml } from '../../src/credits/statement-view.ts';
@@ -180,7 +181,7 @@ describe('no entry is missing from a statement:', () => {
     const sections = sumSections(empty).map(({ section }) => section);
     assert.deepEqual([...ledgerKinds, 'code', 'top_up', 'top_up_reversal'].toSorted(), sections.toSorted());
     const page = statementHtml(empty, ownBrand);
-    for (const section of statementSections) assert.ok(page.includes(`<td>${sectionOf(section).title}</td>`), section);
+    for (const section of statementSections) assert.ok(page.includes(`<td>${sectionTitle(section)}</td>`), section);
   });
 
   test('an entry of a kind that this release does not know appears under its own name', async () => {

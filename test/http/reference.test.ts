@@ -99,7 +99,7 @@ describe('samples', () => {
       if (rest.includes('-d')) assert.doesNotThrow(() => JSON.parse(body ?? ''), samples[index]?.operationId);
       const options = rest.filter((part) => /^-+[a-zA-Z]/.test(part));
       assert.deepEqual(
-        options.filter((option) => !['-X', '-H', '-d', '-F', '-L', '-o', '--data-binary'].includes(option)),
+        options.filter((option) => !['-X', '-H', '-d', '-L', '-o', '--data-binary'].includes(option)),
         [],
       );
     }

@@ -39,7 +39,7 @@ function started(context: TestContext, text = catalogueOf(['a']), source: Partia
     await live.check();
     await live.check();
   };
-  const isStale = () => live.problems().length > 0;
+  const isStale = () => live.state().refused !== undefined;
   return { live, path, write, logged, names, settle, isStale };
 }
 

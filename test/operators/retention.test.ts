@@ -17,13 +17,13 @@ import { deleteMembership, grantAccess } from '../../src/people/memberships.ts';
 import { intendProviderJob } from '../../src/providers/job-creates.ts';
 import { endProviderJob } from '../../src/providers/job-ends.ts';
 import {
-  deleteExpiredAttempts,
-  deleteExpiredEvents,
+  deleteExpiredAccountEvents,
+  deleteExpiredCreateAttempts,
   deleteExpiredLinks,
-  deleteExpiredNotices,
   deleteExpiredProofs,
+  deleteExpiredSecurityEvents,
   deleteExpiredSessions,
-  deleteExpiredTries,
+  deleteExpiredSignInTries,
 } from '../../src/operators/retention.ts';
 import { completeTask, findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { createUser, findUser } from '../../src/people/users.ts';
@@ -55,7 +55,12 @@ const newUser = () =>
   createUser(database.db, { email: `user-${(people += 1)}@example.com`, passwordHash: 'x', isOperator: false });
 
 /** Each statement inserts a row with the given time. */
-const kinds: readonly [deletePage: typeof deleteExpiredEvents, table: string, column: string, insert: string][] = [
+const kinds: readonly [
+  deletePage: typeof deleteExpiredSecurityEvents,
+  table: string,
+  column: string,
+  insert: string,
+][] = [
   [
     deleteExpiredLinks,
     'one_time_links',
@@ -78,21 +83,21 @@ const kinds: readonly [deletePage: typeof deleteExpiredEvents, table: string, co
     values (sha256($2::text::bytea), 'oidc', '{}', to_timestamp($1::float8 / 1000))`,
   ],
   [
-    deleteExpiredTries,
+    deleteExpiredSignInTries,
     'sign_in_tries',
     'created_at',
     `insert into sign_in_tries (email_hash, address, created_at)
     values (sha256($2::text::bytea), '10.0.0.1', to_timestamp($1::float8 / 1000))`,
   ],
   [
-    deleteExpiredAttempts,
+    deleteExpiredCreateAttempts,
     'create_attempts',
     'created_at',
     `insert into create_attempts (attempt_id, task_id, created_at)
     values ($2::text::uuid, $2::text::uuid, to_timestamp($1::float8 / 1000))`,
   ],
   [
-    deleteExpiredNotices,
+    deleteExpiredAccountEvents,
     'callback_deliveries',
     'finished_at',
     `with account as (insert into accounts (id, name) values (gen_random_uuid(), 'notified') returning id)
@@ -100,7 +105,7 @@ const kinds: readonly [deletePage: typeof deleteExpiredEvents, table: string, co
     select id, 'balance.low', 'http://events.test/' || $2, '{}', 'failed', to_timestamp($1::float8 / 1000) from account`,
   ],
   [
-    deleteExpiredEvents,
+    deleteExpiredSecurityEvents,
     'security_events',
     'created_at',
     `insert into security_events (kind, email, details, created_at)
@@ -126,7 +131,7 @@ for (const [deletePageOf, table, column, insert] of kinds) {
 
 test('security events are deleted by their retention only: every other statement is still refused', async () => {
   await query(`insert into security_events (kind, details) values ('signed_in', '{}')`);
-  await deleteExpiredEvents(database.db, limitMs, 10);
+  await deleteExpiredSecurityEvents(database.db, limitMs, 10);
   for (const text of [
     'delete from security_events',
     `update security_events set address = 'x'`,

@@ -49,7 +49,7 @@ async function take(taskId: string): Promise<void> {
   assert.equal((await reserve(taskId)).kind, 'granted');
   await intendReservedJob(db(), { taskId, ordinal: 1, pool, configHash: 'a'.repeat(64), config: '{}' });
   await recordProviderJob(db(), { taskId, ordinal: 1, jobId: taskId });
-  await startGeneration(db(), taskId, { waitsForJob: true });
+  await startGeneration(db(), taskId, true);
 }
 
 type Waiting = {

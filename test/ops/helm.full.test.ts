@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { readConfig, settingDefaults } from '../../src/config/config.ts';
-import { queueNames } from '../../src/temporal/worker-queues.ts';
+import { queueNames } from '../../src/temporal/task-queues.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import { writeKubernetesSchemas } from './kubernetes-schemas.ts';
 

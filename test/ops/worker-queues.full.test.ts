@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createLog } from '../../src/platform/log.ts';
-import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
-import { type QueueName, queueNames, taskQueueOf } from '../../src/temporal/worker-queues.ts';
+import { type QueueName, queueNames, taskQueuesOf } from '../../src/temporal/task-queues.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import type { RunningPart } from '../../src/config/settings.ts';
 import { startApi } from '../../src/main/start-api.ts';
@@ -82,7 +81,7 @@ describe('four worker processes, of one queue each', () => {
 
   /** Process ids, by what each worker calls itself, of those that poll for workflow steps or activities. */
   async function pollersOf(name: QueueName): Promise<readonly number[]> {
-    const taskQueue = { name: taskQueueOf(taskQueuesOf(environment.settings.taskQueue), name) };
+    const taskQueue = { name: taskQueuesOf(environment.settings.taskQueue)[name] };
     const { namespace } = environment.settings.temporal;
     const described = await Promise.all(
       [1, 2].map((taskQueueType) =>

@@ -116,9 +116,37 @@ test('a payment that cannot be granted is an error for doctor, until it is retur
   const { state, message } = await finding();
   assert.deepEqual([state, message], ['error', `paid but not granted: ${sessionId} (amount_differs)`]);
   assert.deepEqual(await stage.amountsOf(accountId), []);
+  const elsewhere = await openPaymentStage();
+  try {
+    await run({ ...stage.deps, provider: elsewhere.provider });
+  } finally {
+    await elsewhere.close();
+  }
+  assert.equal((await listUngranted(db, 10)).length, 1, 'the key of another account at Stripe proves nothing');
   records().refund(paymentId, 999);
   await run();
   assert.deepEqual(await listUngranted(db, 10), []);
+  await stage.deliver();
+});
+
+test('a payment that is returned leaves the list, also behind a hundred older ones of another Stripe account', async () => {
+  const { db } = stage.database;
+  const stuck = `
+insert into ungranted_payments (checkout_id, top_up_id, account_id, reason, found_at)
+select 'cs_elsewhere_' || n, gen_random_uuid(), gen_random_uuid(), 'account_not_found', now() - interval '1 day'
+from generate_series(1, 100) n`;
+  await db.run({ name: 'test-stuck-payments', text: stuck });
+  const { topUpId, sessionId } = await stage.order(await stage.newAccount());
+  await age(topUpId, '1 minute', ', minor_units = minor_units + 1');
+  const paymentId = records().pay(sessionId);
+  await stage.deliver();
+  assert.equal((await listUngranted(db, 200)).at(-1)?.checkoutId, sessionId);
+  records().refund(paymentId, 999);
+  await run();
+  const left = await listUngranted(db, 200);
+  assert.equal(left.length, 100);
+  assert.ok(left.every(({ checkoutId }) => checkoutId.startsWith('cs_elsewhere_')));
+  await db.run({ name: 'test-forget-stuck-payments', text: 'delete from ungranted_payments' });
   await stage.deliver();
 });
 

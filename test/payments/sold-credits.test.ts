@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readBookedCredits, readPaidMoney } from '../../src/credits/margin.ts';
-import { sectionOf } from '../../src/credits/sections.ts';
+import { isRevenue } from '../../src/credits/sections.ts';
 import { monthOf, readStatement, sumSections } from '../../src/credits/statement.ts';
 import { openPaymentStage, type PaymentStage } from './payment-stage.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
@@ -30,7 +30,7 @@ test('a top-up and its refund have sections of their own in the statement, and a
   );
   const period = { fromMs: 0, toMs: Date.now() + 60_000 };
   const booked = await readBookedCredits(db, period);
-  const revenue = booked.filter(({ section }) => sectionOf(section).isRevenue);
+  const revenue = booked.filter(({ section }) => isRevenue(section));
   assert.deepEqual(
     revenue.map(({ section, credits }) => [section, credits]),
     [

@@ -159,7 +159,9 @@ test('missing, unknown and withdrawn codes get one error, and guesses are limite
   }
   const limited = await request('guess@example.com', { browser });
   assert.equal(limited.json.error, 'too_many_code_attempts');
-  assert.ok(Number(limited.headers['retry-after']) > 0);
+  const seconds = Number(limited.headers['retry-after']);
+  assert.ok(seconds > 0);
+  assert.equal(limited.headers['ratelimit'], `"codes";r=0;t=${seconds}`, 'no longer than needed');
   assert.equal((await request('guess@example.com')).json.error, 'code_invalid', 'from another network');
 });
 

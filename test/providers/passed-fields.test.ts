@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { passedFields } from '../../src/models/catalogue/passed-fields.ts';
-import { providerSchema, type ProviderSettings } from '../../src/models/catalogue/providers.ts';
+import { providerSchema, type ProviderSettings, videoDialects } from '../../src/models/catalogue/providers.ts';
 import { requestBody as arkBody } from '../../src/providers/ark/ark-request.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../../src/providers/contract.ts';
-import { createBody, dialectNames, dialects } from '../../src/providers/openai-videos/dialects.ts';
+import { createBody, dialects } from '../../src/providers/openai-videos/dialects.ts';
 import { requestBody as ownBody } from '../../src/providers/own/own-provider.ts';
 import type { ReferenceImage } from '../../src/tasks/ports.ts';
 import { type FieldName, inputFieldNames, type TaskInput, withDefaults } from '../../src/tasks/task-input.ts';
@@ -69,7 +69,7 @@ const baseUrl = 'http://upstream.example';
 const senders: readonly Sender[] = [
   { name: 'own', settings: providerSchema.parse({ kind: 'own', baseUrl }), body: ownBody },
   { name: 'ark', settings: providerSchema.parse({ kind: 'ark', baseUrl }), body: arkBody },
-  ...dialectNames.map((dialect): Sender => ({
+  ...videoDialects.map((dialect): Sender => ({
     name: dialect,
     settings: providerSchema.parse({ kind: 'openai-videos', dialect, baseUrl }),
     // The only model of vLLM-Omni with a last frame.

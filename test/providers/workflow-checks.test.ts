@@ -4,6 +4,7 @@ import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import type { Catalogue } from '../../src/models/catalogue/models.ts';
 import { watchWorkflows } from '../../src/providers/workflow-checks.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import { setProviderSwitchAs, recordPoolFailure } from '../../src/providers/provider-pools.ts';
 import { type FakeComfyui, startFakeComfyui } from '../fakes/comfyui.ts';
@@ -40,14 +41,14 @@ describe('workflows of ComfyUI', () => {
   beforeEach(() => database.db.run({ name: 'forget', text: 'delete from provider_pools', plannedAnew: true }, []));
   after(() => Promise.all([database.close(), comfyui.close()]));
 
-  function watched(t: TestContext, first: Catalogue) {
+  function watched(t: TestContext, first: Catalogue, db: Database = database.db) {
     const logged: Record<string, unknown>[] = [];
     let catalogue = first;
     const watch = watchWorkflows({
       catalogue: () => catalogue,
       readSecret: () => () => '',
       own: [],
-      db: database.db,
+      db,
       log: {
         error: (fields: object, event?: string) => void logged.push({ ...fields, event }),
         warn: (fields: object, event?: string) => void logged.push({ ...fields, event }),
@@ -68,7 +69,8 @@ describe('workflows of ComfyUI', () => {
     const { watch, logged } = watched(t, catalogueWith(`http://${comfyui.address}`, misspelt));
     await watch.check();
     const where = { provider: 'comfy', pool: 'comfy/wan', workflow: './w.json' };
-    assert.deepEqual(logged, [{ ...where, problems, warnings: [], event: 'provider needs its operator' }]);
+    const event = 'ComfyUI cannot run this workflow; its pool takes no tasks until it is corrected';
+    assert.deepEqual(logged, [{ ...where, problems, warnings: [], event }]);
     await watch.check();
     assert.equal(logged.length, 1, 'logged once');
     const place = await placeFor();
@@ -114,7 +116,7 @@ describe('workflows of ComfyUI', () => {
     await watch.check();
     assert.deepEqual(
       logged.map(({ event, problems: none }) => [event, none]),
-      [['workflow not compared with ComfyUI, which does not answer', []]],
+      [['workflow not checked: ComfyUI did not list its nodes', []]],
     );
     assert.match(String(logged[0]?.['unchecked']), /could not be reached/);
     assert.equal((await placeFor()).kind, 'granted');
@@ -133,6 +135,13 @@ describe('workflows of ComfyUI', () => {
       [['workflow may not fit ComfyUI', ['node 2: KSampler needs the input seed, did you mean sed?']]],
     );
     assert.equal((await placeFor()).kind, 'granted');
+  });
+
+  test('a catalogue without workflows of ComfyUI needs no statement of the database', async (t) => {
+    const db = { ...database.db, run: () => assert.fail('a statement was sent') };
+    const { watch, logged } = watched(t, catalogueWith('http://127.0.0.1:1', misspelt, 'comfy-v2'), db);
+    await watch.check();
+    assert.deepEqual(logged, []);
   });
 
   test('a disabled provider gets no request, nor does comfy-v2, which lists no classes', async (t) => {

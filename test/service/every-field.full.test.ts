@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { passedFields } from '../../src/models/catalogue/passed-fields.ts';
-import { parameterSchemas, providerSchema } from '../../src/models/catalogue/providers.ts';
+import { parameterSchemas, providerSchema, videoDialects } from '../../src/models/catalogue/providers.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
-import { dialectNames } from '../../src/providers/openai-videos/dialects.ts';
 import { type FieldName, inputFieldNames } from '../../src/tasks/task-input.ts';
 import { upstreamKey } from '../fakes/kinds.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
@@ -206,7 +205,7 @@ describe('a task passes on every field', () => {
 
   test('each kind of provider, and each dialect, is here', () => {
     const tested = Object.values(fieldKinds).map(({ settings: { kind, dialect } }) => [kind, dialect].join(' '));
-    const dialects = dialectNames.map((dialect) => `openai-videos ${dialect}`);
+    const dialects = videoDialects.map((dialect) => `openai-videos ${dialect}`);
     const others = Object.keys(parameterSchemas).filter((kind) => kind !== 'preview' && kind !== 'openai-videos');
     assert.deepEqual([...new Set(tested)].toSorted(), [...dialects, ...others.map((kind) => `${kind} `)].toSorted());
   });

@@ -9,7 +9,7 @@ export function attemptAt(deps: ActivityDeps, task: Task, workFolder: string): A
   const { signal } = new AbortController();
   return {
     deps,
-    task: { ...task, isFirst: false, leftMs: deadlineMs, deadlineMs, providers: undefined },
+    task: { ...task, isFirst: false, leftMs: deadlineMs, deadlineMs },
     started: { at: 0 },
     form: undefined,
     workFolder,

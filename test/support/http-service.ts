@@ -15,7 +15,6 @@ import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/h
 import { createTaskWaiters } from '../../src/tasks/long-poll.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { createMediaUploads } from '../../src/media/media-uploads.ts';
-import { revealSecret, rotateSecret } from '../../src/callbacks/account-secrets.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import type { Database } from '../../src/platform/database/database.ts';
@@ -64,7 +63,6 @@ export async function startHttpService({
   const started: StartedTask[] = [];
   const redelivered: Redelivery[] = [];
   const retried: string[] = [];
-  const box = createSecretBox('s'.repeat(32));
   const stopped: TaskToStop[] = [];
   const log: LogLine[] = [];
   const builtIn = builtInCatalogue();
@@ -89,10 +87,7 @@ export async function startHttpService({
     storeUpload: createMediaUploads(uploads),
     testProvider: () => Promise.resolve({ outcome: 'ok', status: 404, latencyMs: 12 }),
     testCallback: () => Promise.resolve(204),
-    callbackSecrets: {
-      reveal: (accountId, purpose) => revealSecret(db, box, accountId, purpose),
-      rotate: (rotation) => rotateSecret(db, box, rotation),
-    },
+    box: createSecretBox('s'.repeat(32)),
     console: {
       // Known once the server listens.
       get publicUrl() {

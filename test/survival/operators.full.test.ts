@@ -84,7 +84,7 @@ describe('an operator', { concurrency: true }, () => {
     const taskId = await accepted('/stuck');
     await installation.client.workflow.start('noSuchWorkflow', {
       workflowId: taskId,
-      taskQueue: installation.queues.main,
+      taskQueue: installation.queues.tasks,
     });
     await endsRefunded(taskId, 'internal', '/stuck');
     assert.equal((await installation.engine.describeTask(taskId)).status, 'terminated');

@@ -81,8 +81,8 @@ async function startRelease(
   const queues = taskQueuesOf(settings.taskQueue);
   const common = { connection, namespace: settings.temporal.namespace, shutdownGraceTime: 500 };
   const workers = await Promise.all([
-    Worker.create({ ...common, workflowBundle, taskQueue: queues.main, activities: createMainActivities(deps) }),
-    Worker.create({ ...common, taskQueue: queues.remote, activities: createGenerationActivities(deps) }),
+    Worker.create({ ...common, workflowBundle, taskQueue: queues.tasks, activities: createMainActivities(deps) }),
+    Worker.create({ ...common, taskQueue: queues['generation-remote'], activities: createGenerationActivities(deps) }),
   ]);
   const runs = workers.map((worker) => worker.run());
   return {

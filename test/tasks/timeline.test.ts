@@ -19,7 +19,12 @@ after(() => service.close());
 const path = '/api/v1/jobs/timeline';
 
 type Timeline = {
-  readonly task: { readonly state: string; readonly createTime: number; readonly completeTime: number };
+  readonly task: {
+    readonly state: string;
+    readonly resultJson: { readonly video?: object };
+    readonly createTime: number;
+    readonly completeTime: number;
+  };
   readonly steps: readonly { readonly step: string; readonly startTime: number; readonly endTime: number | null }[];
   readonly ledger: readonly { readonly kind: string; readonly amount: number; readonly balanceAfter: number }[];
   readonly aheadOfOwn: number | null;
@@ -78,10 +83,10 @@ test('200 the steps of a success follow each other without a gap, and no provide
   assert.deepEqual(timeline.steps[0]?.startTime, timeline.task.createTime);
   assert.deepEqual(timeline.steps[4]?.startTime, timeline.task.completeTime);
   assert.match(String(timeline['posterUrl']), /poster\.jpg\?expires=/);
-  assert.deepEqual(Object.keys(timeline['video'] as object), [
-    'widthPx',
-    'heightPx',
-    'durationSeconds',
+  assert.deepEqual(Object.keys(timeline.task.resultJson.video ?? {}), [
+    'width',
+    'height',
+    'seconds',
     'framesPerSecond',
     'hasAudio',
     'bytes',
@@ -103,7 +108,7 @@ test('200 the receipt of a failure is its refund, beside the charge', async () =
       ['refund', 165, 1_000],
     ],
   );
-  assert.equal(timeline['video'], null);
+  assert.equal(timeline.task.resultJson.video, undefined);
   assert.equal(timeline['callback'], null);
 });
 

@@ -64,12 +64,12 @@ async function withDelivery(
   const inputs: SendCallbackInput[] = [];
   const sendCallback = async (input: SendCallbackInput) => await receiver(inputs.push(input), redeliver);
   const workers = await Promise.all([
-    Worker.create({ connection, taskQueue: queues.main, workflowBundle }),
+    Worker.create({ connection, taskQueue: queues.tasks, workflowBundle }),
     Worker.create({ connection, taskQueue: queues.callbacks, activities: { sendCallback } }),
   ]);
   const runs = workers.map((worker) => worker.run());
   try {
-    const start = { workflowId, taskQueue: queues.main, args: [{ ...delivery, firstAttempt }] };
+    const start = { workflowId, taskQueue: queues.tasks, args: [{ ...delivery, firstAttempt }] };
     const handle = await client.workflow.start('deliverCallback', start);
     await use({
       environment,
@@ -139,13 +139,13 @@ test(
     // No worker serves the queue yet, so start and signal come to the workflow together.
     const handle = await client.workflow.signalWithStart('deliverCallback', {
       workflowId: randomUUID(),
-      taskQueue: queues.main,
+      taskQueue: queues.tasks,
       args: [{ ...delivery, firstAttempt: failed(40 * minute * 1_000) }],
       signal: 'redeliver',
     });
     const sendCallback = () => Promise.resolve(delivered);
     const workers = await Promise.all([
-      Worker.create({ connection, taskQueue: queues.main, workflowBundle }),
+      Worker.create({ connection, taskQueue: queues.tasks, workflowBundle }),
       Worker.create({ connection, taskQueue: queues.callbacks, activities: { sendCallback } }),
     ]);
     const runs = workers.map((worker) => worker.run());

@@ -58,7 +58,7 @@ async function notified(
       Promise.resolve({ accountId: 'alice', model: 'm', deadlineMs: 1, isFinal: true, isRemote: false }),
     refundCredits: () => Promise.resolve({ state: 'success', ...owed }),
   };
-  const workers = [await Worker.create({ connection, taskQueue: queues.main, workflowBundle, activities })];
+  const workers = [await Worker.create({ connection, taskQueue: queues.tasks, workflowBundle, activities })];
   const runs = workers.map((worker) => worker.run());
   const serveCallbacks = async () => {
     const worker = await Worker.create({ connection, taskQueue: queues.callbacks, activities: { sendCallback } });
@@ -67,7 +67,7 @@ async function notified(
   };
   if (receiver !== undefined) await serveCallbacks();
   try {
-    const start = { workflowId: taskId, taskQueue: queues.main, args: [{ taskId }] };
+    const start = { workflowId: taskId, taskQueue: queues.tasks, args: [{ taskId }] };
     const task = await client.workflow.start('videoTask', start);
     const ended = task.result();
     if (receiver === undefined) {

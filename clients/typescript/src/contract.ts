@@ -360,15 +360,6 @@ export type TaskTimeline = {
     readonly url: string;
     readonly previewUrl: string;
   }[];
-  /** Measured from the video. */
-  readonly video: {
-    readonly widthPx: number;
-    readonly heightPx: number;
-    readonly durationSeconds: number;
-    readonly framesPerSecond: number;
-    readonly hasAudio: boolean;
-    readonly bytes: number;
-  } | null;
   /** When the video was or will be deleted; null without one. */
   readonly mediaDeleteTime: number | null;
   /** When prompt, images and video were deleted, on request or after their retention. */
@@ -548,7 +539,7 @@ export type TaskQuery = {
     | 'terminated'
     | 'internal'
     | undefined;
-  /** Failed tasks that the client canceled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
+  /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
   readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
   readonly model?: string | undefined;
   /** The key or person that created the task. */

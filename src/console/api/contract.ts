@@ -1,101 +1,5 @@
 // Written by "npm run openapi" from openapi.json; do not edit. What the console reads and sends, by path.
 
-export type ErrorCode =
-  | 'acceptance_reverted'
-  | 'acceptance_unknown'
-  | 'account_closed'
-  | 'account_not_found'
-  | 'account_suspended'
-  | 'already_member'
-  | 'archive_running'
-  | 'attempt_not_found'
-  | 'balance_out_of_range'
-  | 'body_not_object'
-  | 'body_too_large'
-  | 'body_unreadable'
-  | 'callback_secret_already_shown'
-  | 'callback_test_running'
-  | 'cap_subject_not_found'
-  | 'code_batch_not_found'
-  | 'code_invalid'
-  | 'content_deleted'
-  | 'content_refused'
-  | 'cross_site_request'
-  | 'database_busy'
-  | 'database_unavailable'
-  | 'dialect_required'
-  | 'duplicate_json_key'
-  | 'email_domain_not_allowed'
-  | 'event_endpoint_not_found'
-  | 'event_invalid'
-  | 'event_not_found'
-  | 'headers_too_large'
-  | 'idempotency_key_reused'
-  | 'insufficient_credits'
-  | 'internal'
-  | 'invalid_json'
-  | 'invalid_request'
-  | 'key_not_active'
-  | 'key_not_found'
-  | 'last_operator'
-  | 'last_owner'
-  | 'link_not_found'
-  | 'malformed_request'
-  | 'media_deleted'
-  | 'member_not_found'
-  | 'misdirected_request'
-  | 'model_not_allowed'
-  | 'model_unavailable'
-  | 'moderation_unavailable'
-  | 'not_ready'
-  | 'not_signed_in'
-  | 'owner_required'
-  | 'package_not_found'
-  | 'package_unavailable'
-  | 'passkey_not_found'
-  | 'passkeys_unavailable'
-  | 'password_sign_in_off'
-  | 'payments_disabled'
-  | 'payments_unavailable'
-  | 'person_not_found'
-  | 'price_in_force'
-  | 'price_not_found'
-  | 'rate_limited'
-  | 'read_only_view'
-  | 'reauthentication_required'
-  | 'request_timeout'
-  | 'scope_missing'
-  | 'session_not_found'
-  | 'share_link_not_found'
-  | 'sign_in_failed'
-  | 'sign_up_not_found'
-  | 'sign_up_off'
-  | 'spend_cap_reached'
-  | 'task_not_finished'
-  | 'task_not_found'
-  | 'tests_busy'
-  | 'too_many_bad_keys'
-  | 'too_many_code_attempts'
-  | 'too_many_invitations'
-  | 'too_many_keys'
-  | 'too_many_mails'
-  | 'too_many_passkeys'
-  | 'too_many_provider_tests'
-  | 'too_many_refused_creates'
-  | 'too_many_share_links'
-  | 'too_many_sign_ins'
-  | 'too_many_sign_ups'
-  | 'too_many_tags'
-  | 'too_many_top_ups'
-  | 'too_many_unfinished_tasks'
-  | 'too_many_uploads'
-  | 'unauthorized'
-  | 'unknown_endpoint'
-  | 'unsupported_encoding'
-  | 'unsupported_media_type'
-  | 'uploads_busy'
-  | 'url_too_long';
-
 export type CreatedTask = {
   readonly taskId: string;
   readonly creditsCharged: number;
@@ -373,15 +277,6 @@ export type TaskTimeline = {
     readonly url: string;
     readonly previewUrl: string;
   }[];
-  /** Measured from the video. */
-  readonly video: {
-    readonly widthPx: number;
-    readonly heightPx: number;
-    readonly durationSeconds: number;
-    readonly framesPerSecond: number;
-    readonly hasAudio: boolean;
-    readonly bytes: number;
-  } | null;
   /** When the video was or will be deleted; null without one. */
   readonly mediaDeleteTime: number | null;
   /** When prompt, images and video were deleted, on request or after their retention. */
@@ -879,55 +774,6 @@ export type LoggedRequest = {
     /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
     readonly name: string | null;
   } | null;
-};
-
-export type OpenAIVideo = {
-  readonly id: string;
-  readonly object: 'video';
-  readonly model: string;
-  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed';
-  readonly progress: number;
-  /** Unix seconds. */
-  readonly created_at: number;
-  readonly completed_at: number | null;
-  readonly expires_at: number | null;
-  readonly prompt: string | null;
-  readonly seconds: string;
-  readonly size: string;
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-  } | null;
-  readonly remixed_from_video_id: null;
-};
-
-export type OpenAIModel = {
-  readonly id: string;
-  readonly object: 'model';
-  readonly created: 0;
-  readonly owned_by: string;
-};
-
-export type OpenRouterModel = {
-  readonly id: string;
-  readonly canonical_slug: string;
-  readonly name: string;
-  /** Unknown here. */
-  readonly created: 0;
-  readonly supported_resolutions: readonly string[];
-  readonly supported_aspect_ratios: readonly string[];
-  readonly supported_sizes: readonly string[];
-  /** Seconds. */
-  readonly supported_durations: readonly number[];
-  readonly supported_frame_images: readonly ('first_frame' | 'last_frame')[];
-  readonly generate_audio: boolean;
-  readonly seed: boolean;
-  /** The prices in force for the account, in credits for a second and for a video, which add up. */
-  readonly pricing_skus: Readonly<Record<string, string>>;
-  /** Parameters of `provider.options.videogen`. */
-  readonly allowed_passthrough_parameters: readonly string[];
-  readonly creativity: null;
-  readonly upscale_factor: null;
 };
 
 export type Me = {
@@ -1549,15 +1395,6 @@ export type TaskDetail = {
     readonly url: string;
     readonly previewUrl: string;
   }[];
-  /** Measured from the video. */
-  readonly video: {
-    readonly widthPx: number;
-    readonly heightPx: number;
-    readonly durationSeconds: number;
-    readonly framesPerSecond: number;
-    readonly hasAudio: boolean;
-    readonly bytes: number;
-  } | null;
   /** When the video was or will be deleted; null without one. */
   readonly mediaDeleteTime: number | null;
   /** When prompt, images and video were deleted, on request or after their retention. */
@@ -1757,7 +1594,7 @@ export type OperatorAction = {
 export type Waiting = {
   /** Waiting tasks by reason and pool. */
   readonly groups: readonly {
-    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows. */
+    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `provider_cooldown`: the provider failed, and is tried again after a pause. `provider_disabled`: an operator has drained or disabled it. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows. */
     readonly reason:
       | 'start'
       | 'worker'
@@ -1788,7 +1625,7 @@ export type Waiting = {
     readonly accountId: string;
     readonly accountName: string;
     readonly model: string;
-    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows. */
+    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `provider_cooldown`: the provider failed, and is tried again after a pause. `provider_disabled`: an operator has drained or disabled it. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows. */
     readonly reason:
       | 'start'
       | 'worker'
@@ -1843,7 +1680,7 @@ export type Reads = {
         | 'terminated'
         | 'internal'
         | undefined;
-      /** Failed tasks that the client canceled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
+      /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
       readonly model?: string | undefined;
       /** The key or person that created the task. */
@@ -2086,22 +1923,6 @@ export type Reads = {
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
-  };
-  readonly '/v1/videos': {
-    readonly query: {
-      readonly after?: string | undefined;
-      readonly limit?: number | undefined;
-      readonly order?: 'asc' | 'desc' | undefined;
-    };
-    readonly answer: readonly OpenAIVideo[];
-  };
-  readonly '/v1/models': {
-    readonly query: {};
-    readonly answer: readonly OpenAIModel[];
-  };
-  readonly '/api/v1/videos/models': {
-    readonly query: {};
-    readonly answer: readonly OpenRouterModel[];
   };
   readonly '/api/console/v1/options': {
     readonly query: {};
@@ -2386,7 +2207,7 @@ export type Reads = {
         | 'terminated'
         | 'internal'
         | undefined;
-      /** Failed tasks that the client canceled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
+      /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
       readonly accountId?: string | undefined;
       /** Tasks with a job at this provider. */
@@ -2986,10 +2807,6 @@ export type Sends = {
       readonly checkoutUrl: string;
       readonly expireTime: number;
     };
-  };
-  readonly '/hooks/stripe': {
-    readonly body: string;
-    readonly answer: {};
   };
   readonly '/api/admin/v1/accounts': {
     readonly body: {

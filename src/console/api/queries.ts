@@ -74,7 +74,7 @@ type ReadOptions<Data> = {
 };
 
 /** A GET, under the key by which `useRead` finds its response. */
-export function readQuery<Path extends ReadPath>(account: string | undefined, path: Path, query: Query<Path>) {
+function readQuery<Path extends ReadPath>(account: string | undefined, path: Path, query: Query<Path>) {
   return queryOptions<Answer<Path>, ApiProblem>({
     queryKey: [account, path, query],
     queryFn: ({ signal }) => read(path, query, { account, signal }),

@@ -94,7 +94,6 @@ type TriedRequest = {
 function readForm(form: HTMLFormElement, template: string): Omit<TriedRequest, 'method'> {
   const headers: Record<string, string> = {};
   const query = new URLSearchParams();
-  const parts = new FormData();
   let path = template;
   let body: BodyInit | undefined;
   for (const input of form.querySelectorAll<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>('[data-in]')) {
@@ -105,11 +104,9 @@ function readForm(form: HTMLFormElement, template: string): Omit<TriedRequest, '
     if (where === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value));
     if (where === 'query') query.append(name, value);
     if (where === 'header') headers[name] = value;
-    if (where === 'form') parts.append(name, file ?? value);
     if (where === 'json') headers['Content-Type'] = 'application/json';
     if (where === 'file') headers['Content-Type'] = file?.type ?? '';
     if (where === 'json' || where === 'file') body = file ?? value;
-    if (where === 'form') body = parts;
   }
   return { path: query.size === 0 ? path : `${path}?${query.toString()}`, headers, body };
 }

@@ -38,25 +38,27 @@ export function Forbidden({ what }: { readonly what: string }) {
 /** A user without a membership has this page alone. */
 export function NoAccount() {
   const { page, title, text } = shellText.noMembership;
-  return (
-    <Page title={page}>
-      <Empty icon={Lock} title={title}>
-        <p>{text}</p>
-      </Empty>
-    </Page>
-  );
+  return <NoPage icon={Lock} page={page} title={title} text={text} hasLink={false} />;
 }
 
-type NoPageProps = { readonly icon: Icon; readonly page: string; readonly title: string; readonly text: string };
+type NoPageProps = {
+  readonly icon: Icon;
+  readonly page: string;
+  readonly title: string;
+  readonly text: string;
+  readonly hasLink?: boolean;
+};
 
-function NoPage({ icon, page, title, text }: NoPageProps) {
+function NoPage({ icon, page, title, text, hasLink = true }: NoPageProps) {
   return (
     <Page title={page}>
       <Empty icon={icon} title={title}>
         <p>{text}</p>
-        <div class="row">
-          <LinkButton href="/">{shellText.toOverview}</LinkButton>
-        </div>
+        {hasLink && (
+          <div class="row">
+            <LinkButton href="/">{shellText.toOverview}</LinkButton>
+          </div>
+        )}
       </Empty>
     </Page>
   );

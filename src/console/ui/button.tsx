@@ -53,11 +53,11 @@ export function Button({ children, variant, size, busy, disabledReason, onClick,
   );
 }
 
-type LinkButtonProps = Shared & { readonly href: string; readonly label?: string };
+type LinkButtonProps = Shared & { readonly href: string };
 
-export function LinkButton({ children, variant, size, href, label }: LinkButtonProps) {
+export function LinkButton({ children, variant, size, href }: LinkButtonProps) {
   return (
-    <Link href={href} class={classOf(variant, size)} {...(label !== undefined && { 'aria-label': label })}>
+    <Link href={href} class={classOf(variant, size)}>
       {children}
     </Link>
   );

@@ -1,7 +1,14 @@
-import { type Filter, periodFilter } from './filters.tsx';
+import type { Filter } from './filters.tsx';
+import { dayMs } from './time.tsx';
 
 type Range = { from?: number | undefined; to?: number | undefined };
 
+const spans = [
+  ['1h', 'Last hour', 3_600_000],
+  ['1d', 'Last 24 hours', dayMs],
+  ['7d', 'Last 7 days', 7 * dayMs],
+  ['30d', 'Last 30 days', 30 * dayMs],
+] as const;
 const custom = 'range';
 
 /** From some time ago until now, or between two days of the reader's time zone. All of it stands in the address. */
@@ -9,12 +16,20 @@ export function rangeFilters<Query extends Range>(
   label: string,
   customLabel = 'Custom dates',
 ): readonly Filter<Query>[] {
-  const period = periodFilter<Query>(label);
   return [
     {
-      ...period,
-      options: [...(period.options ?? []), { value: custom, label: customLabel }],
-      query: (value, now) => (value === custom ? {} : period.query(value, now)),
+      name: 'since',
+      label,
+      options: [
+        { value: '', label: 'Any time' },
+        ...spans.map(([value, word]) => ({ value, label: word })),
+        { value: custom, label: customLabel },
+      ],
+      // `from` is optional in every such query.
+      query: (value, now) => {
+        const span = spans.find(([one]) => one === value)?.[2];
+        return (span === undefined ? {} : { from: now - span }) as Partial<Query>;
+      },
     },
     dayFilter<Query>('from', `${label} from`),
     dayFilter<Query>('to', `${label} to`),

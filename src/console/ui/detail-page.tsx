@@ -17,13 +17,12 @@ type DetailProps<Data> = {
   readonly unknown: { readonly icon: Icon; readonly title: string; readonly text: string; readonly seeAll: string };
   /** Nothing has this id. By default the response of the service decides. */
   readonly isUnknown?: boolean;
-  readonly waiting?: ComponentChildren;
   readonly children: (data: Data) => ComponentChildren;
 };
 
 /** The page of one thing: a skeleton while it loads, then its content, an error, or that it does not exist. */
 export function DetailPage<Data>(props: DetailProps<Data>) {
-  const { of, title, back, unknown, waiting = <Columns />, children } = props;
+  const { of, title, back, unknown, children } = props;
   const isUnknown = props.isUnknown ?? (of.error !== null && [404, 422].includes(problemOf(of.error).status));
   if (of.data !== undefined && !isUnknown) return <>{children(of.data)}</>;
   return (
@@ -36,7 +35,7 @@ export function DetailPage<Data>(props: DetailProps<Data>) {
           </div>
         </Empty>
       ) : (
-        <Loaded of={of} waiting={waiting}>
+        <Loaded of={of} waiting={<Columns />}>
           {children}
         </Loaded>
       )}

@@ -4,7 +4,7 @@ import { Button } from './button.tsx';
 import { FilterSelect, type Option } from './field.tsx';
 import { SearchField } from './search-field.tsx';
 import { Tabs } from './tabs.tsx';
-import { dayMs, useNow } from './time.tsx';
+import { useNow } from './time.tsx';
 
 type Control = ComponentType<{
   readonly label: string;
@@ -97,13 +97,13 @@ export function useFilters<Query>(filters: readonly Filter<Query>[]) {
   const given = Object.fromEntries(filters.map(({ name, options }) => [name, known(options, get(name) ?? '')]));
   const shown = filters.filter(({ isHidden }) => isHidden?.(given) !== true);
   const values = Object.fromEntries(shown.map(({ name }) => [name, given[name] ?? '']));
-  const set_ = shown.filter(({ name }) => values[name] !== '');
+  const active = shown.filter(({ name }) => values[name] !== '');
   return {
     filters: shown,
     values,
     // Each part is a part of the query, whose required fields the list gives itself.
-    query: Object.assign({}, ...set_.map(({ name, query }) => query(values[name] ?? '', now))) as Partial<Query>,
-    isFiltered: set_.length > 0,
+    query: Object.assign({}, ...active.map(({ name, query }) => query(values[name] ?? '', now))) as Partial<Query>,
+    isFiltered: active.length > 0,
     set,
     hrefWith,
     clear: () => {
@@ -116,25 +116,6 @@ export function useFilters<Query>(filters: readonly Filter<Query>[]) {
 
 function known(options: readonly Option<string>[] | undefined, value: string): string {
   return options === undefined || options.some((option) => option.value === value) ? value : '';
-}
-
-const spans = [
-  ['1h', 'Last hour', 3_600_000],
-  ['1d', 'Last 24 hours', dayMs],
-  ['7d', 'Last 7 days', 7 * dayMs],
-  ['30d', 'Last 30 days', 30 * dayMs],
-] as const;
-
-/** From some time ago until now, as all lists offer it. */
-export function periodFilter<Query extends { from?: number | undefined }>(label: string): Filter<Query> {
-  return {
-    name: 'since',
-    label,
-    options: [{ value: '', label: 'Any time' }, ...spans.map(([value, word]) => ({ value, label: word }))],
-    // `from` is optional in every such query.
-    query: (value, now) =>
-      ({ from: now - (spans.find(([span]) => span === value)?.[2] ?? 0) }) as unknown as Partial<Query>,
-  };
 }
 
 type BarProps<Query> = { readonly state: ReturnType<typeof useFilters<Query>> };
@@ -187,7 +168,7 @@ type FilterControlProps<Query> = {
 
 function FilterControl<Query>({ filter, value, onValue }: FilterControlProps<Query>) {
   const { label, options, control: Given, chip } = filter;
-  if (Given === 'chip') return value === '' ? null : <span class="badge">{chip?.(value) ?? `${label}: ${value}`}</span>;
+  if (Given === 'chip') return value === '' ? null : <span class="badge">{chip?.(value)}</span>;
   if (Given !== undefined && Given !== 'tabs') return <Given label={label} value={value} onValue={onValue} />;
   if (options !== undefined) return <FilterSelect label={label} value={value} options={options} onValue={onValue} />;
   return <SearchField label={label} value={value} onValue={onValue} />;

@@ -2,7 +2,6 @@ import { type FunctionComponent, h } from 'preact';
 
 type IconProps = {
   readonly size?: number;
-  readonly class?: string;
   readonly 'aria-hidden'?: 'true';
   readonly 'aria-label'?: string;
 };

@@ -32,7 +32,7 @@ export type ListProps<Path extends ReadPath, Row> = {
   readonly isLinked?: boolean;
   readonly expected?: number;
   readonly selection?: Selection<Row> | undefined;
-  /** Beside the filters. */
+  /** The caption of the table; by default the noun. */
   readonly caption?: string;
 };
 

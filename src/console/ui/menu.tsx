@@ -5,7 +5,7 @@ import './menu.css';
 type MenuProps = {
   readonly label: string;
   readonly trigger: ComponentChildren;
-  readonly triggerClass?: string;
+  readonly triggerClass: string;
   /** The trigger has words of its own, which name it. */
   readonly hasWords?: boolean;
   /** Links and buttons; a click on one closes the menu. */
@@ -13,7 +13,7 @@ type MenuProps = {
 };
 
 /** A popover of links and buttons below its trigger; arrows move between them, Escape closes. */
-export function Menu({ label, trigger, triggerClass = 'button quiet icon', hasWords, children }: MenuProps) {
+export function Menu({ label, trigger, triggerClass, hasWords, children }: MenuProps) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const box = useRef<HTMLDivElement>(null);

@@ -10,7 +10,7 @@ export type Selection<Row> = {
   /** Names a row to screen readers. */
   readonly label: (row: Row) => string;
   /** The buttons that act on the selected rows. */
-  readonly actions: (rows: readonly Row[], clear: () => void) => ComponentChildren;
+  readonly actions: (rows: readonly Row[]) => ComponentChildren;
 };
 
 type SelectionProps<Row> = {
@@ -30,7 +30,6 @@ export function useSelection<Row>({ selection, rows = [], rowKey }: SelectionPro
   hasColumn.current ||= selectable.length > 0;
   if (selection === undefined || !hasColumn.current) return { columns: [], bar: null };
   const selected = selectable.filter((row) => keys.has(rowKey(row)));
-  const clear = () => setKeys(new Set());
   const isAll = selectable.length > 0 && selected.length === selectable.length;
   const column: Column<Row> = {
     title: 'Selection',
@@ -56,8 +55,8 @@ export function useSelection<Row>({ selection, rows = [], rowKey }: SelectionPro
   const bar = selected.length > 0 && (
     <div class="selection-bar" role="region" aria-label="Selection">
       <span role="status">{selected.length} selected</span>
-      {selection.actions(selected, clear)}
-      <Button variant="quiet" size="small icon" aria-label="Clear selection" onClick={clear}>
+      {selection.actions(selected)}
+      <Button variant="quiet" size="small icon" aria-label="Clear selection" onClick={() => setKeys(new Set())}>
         <X size={16} />
       </Button>
     </div>

@@ -5,7 +5,7 @@ import './tabs.css';
 export type Tab = {
   readonly href: string;
   readonly label: string;
-  readonly count?: number | string | undefined;
+  readonly count?: string | undefined;
   readonly isCurrent: boolean;
 };
 
@@ -22,7 +22,7 @@ export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: r
       {tabs.map((tab) => (
         <Link key={tab.label} href={tab.href} replace {...(tab.isCurrent && { 'aria-current': 'page' })}>
           {tab.label}
-          {tab.count !== undefined && <span class="number">{tab.count.toLocaleString('en')}</span>}
+          {tab.count !== undefined && <span class="number">{tab.count}</span>}
         </Link>
       ))}
     </nav>

@@ -88,6 +88,11 @@ export function useNow(everyMs: number): number {
   return now;
 }
 
+/** Returns the time as a field of type `datetime-local` spells it, in the reader's time zone; its first ten characters are the day. */
+export function localTime(ms: number): string {
+  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 /** To the second, in the reader's time zone. */
 export function exactTime(ms: number): string {
   return exact.format(ms);

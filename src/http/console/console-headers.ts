@@ -1,8 +1,8 @@
-/** Other origins from which the page loads media: the public address and the result store. */
-export type MediaOrigins = readonly string[];
-
-/** Forbids inline code, inline styles, text as markup, and requests to other services. */
-export function consoleHeaders(mediaOrigins: MediaOrigins): Readonly<Record<string, string>> {
+/**
+ * Forbids inline code, inline styles, text as markup, and requests to other services. `mediaOrigins` are other origins from which the page
+ * loads media: the public address and the result store.
+ */
+export function consoleHeaders(mediaOrigins: readonly string[]): Readonly<Record<string, string>> {
   const media = ["'self'", ...mediaOrigins].join(' ');
   return {
     'Content-Security-Policy': [

@@ -5,7 +5,7 @@ import { HttpError } from '../errors.ts';
 // protect, so only requests from pages of the console are accepted.
 
 /** Headers of each request from the console. Other origins would need a preflight response, which they never get. */
-export const consoleHeader = 'Videogen-Console';
+const consoleHeader = 'Videogen-Console';
 export const accountHeader = 'Videogen-Account';
 
 export function requireOwnPage(ctx: Context, publicUrl: string): void {

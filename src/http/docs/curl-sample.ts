@@ -32,8 +32,7 @@ function bodyOptions(body: ExampleBody): readonly string[] {
     const text = short.length > longestLine ? JSON.stringify(body.value, undefined, 2) : short;
     return ["-H 'Content-Type: application/json'", `-d ${quoted(text)}`];
   }
-  if (body.kind === 'file') return [`-H ${quoted(`Content-Type: ${body.type}`)}`, `--data-binary @${body.fileName}`];
-  return body.fields.map(({ name, isFile, value }) => `-F ${quoted(`${name}=${isFile ? '@' : ''}${value}`)}`);
+  return [`-H ${quoted(`Content-Type: ${body.type}`)}`, `--data-binary @${body.fileName}`];
 }
 
 function quoted(text: string): string {

@@ -4,10 +4,8 @@ export type Schema = {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
-  readonly const?: unknown;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -25,7 +23,6 @@ export type Schema = {
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  readonly contentMediaType?: string;
 };
 
 export type Parameter = {
@@ -86,19 +83,11 @@ export function resolve(description: Description, schema: Schema): Resolved {
     const inner = resolve(description, schema.description === undefined ? only : { ...only, ...described(schema) });
     return { ...inner, isNullable: isNullable || inner.isNullable };
   }
-  if (schema.allOf !== undefined) return { schema: merged(description, schema), isNullable, alternatives: [] };
   return { schema, isNullable, alternatives };
 }
 
 function described({ description }: Schema): Pick<Schema, 'description'> {
   return description === undefined ? {} : { description };
-}
-
-function merged(description: Description, { allOf = [], ...own }: Schema): Schema {
-  const parts = [...allOf.map((part) => resolve(description, part).schema), own];
-  const properties = Object.fromEntries(parts.flatMap((part) => Object.entries(part.properties ?? {})));
-  const required = parts.flatMap((part) => part.required ?? []);
-  return { ...parts.reduce((all, part) => ({ ...all, ...part }), {}), properties, required };
 }
 
 export function resolveResponse({ components }: Description, response: Response): Response {
@@ -109,11 +98,6 @@ export function resolveResponse({ components }: Description, response: Response)
 /** The first response that is no error, with its status. */
 export function successOf(operation: DescribedOperation): readonly [status: string, response: Response] | undefined {
   return Object.entries(operation.responses ?? {}).find(([status]) => /^[23]/.test(status));
-}
-
-export function isBinary(description: Description, schema: Schema): boolean {
-  const { schema: found, alternatives } = resolve(description, schema);
-  return found.format === 'binary' || alternatives.some((one) => isBinary(description, one));
 }
 
 /** The type and schema of a body; JSON where there is a choice. */

@@ -21,7 +21,7 @@ export const documentsForClients: readonly string[] = ['docs/quickstart.md', 'do
 const sampleUrl = 'http://127.0.0.1:3000';
 
 /** Routes by path in the package. */
-export const documents: ReadonlyMap<string, string> = new Map(
+const documents: ReadonlyMap<string, string> = new Map(
   [readmePath, ...docsFiles()].map((path) => [path, routeOf(path)]),
 );
 

@@ -1,4 +1,4 @@
-import { type Description, isBinary, type Parameter, resolve, type Schema } from './description.ts';
+import { type Description, type Parameter, resolve, type Schema } from './description.ts';
 import { type Html, html } from './html.ts';
 import { inlineMarkdown } from './markdown.ts';
 
@@ -104,7 +104,6 @@ function typeLabel(description: Description, schema: Schema): string {
     const labels = [...new Set(alternatives.map((one) => typeLabel(description, one)))];
     return labels.join(' or ') + suffix;
   }
-  if (isBinary(description, schema)) return `file${suffix}`;
   const types = [found.type ?? (found.properties === undefined ? 'any value' : 'object')].flat();
   const [type = 'any value'] = types.filter((one) => one !== 'null');
   if (type === 'array')
@@ -114,7 +113,7 @@ function typeLabel(description: Description, schema: Schema): string {
 }
 
 function constraints(schema: Schema): Html | undefined {
-  const values = (schema.enum ?? (schema.const === undefined ? [] : [schema.const])).filter((value) => value !== null);
+  const values = (schema.enum ?? []).filter((value) => value !== null);
   const parts = [
     values.length > 0 &&
       html`${values.length === 1 ? 'Value' : 'Values'}:

@@ -72,11 +72,8 @@ function bodyPart(description: Description, content: Parameters<typeof contentOf
 
 function responsePart(description: Description, { described }: Entry): Html | undefined {
   const [status, response] = successOf(described) ?? [];
-  if (status === undefined || response === undefined) return undefined;
-  const [type, schema] = contentOf(resolveResponse(description, response).content) ?? [];
-  if (schema === undefined)
-    return html`<h4>Response ${status}</h4>
-      <p>No content.</p>`;
+  const [type, schema] = contentOf(response && resolveResponse(description, response).content) ?? [];
+  if (schema === undefined) return undefined;
   const data = dataOf(description, schema);
   const note =
     data === undefined

@@ -72,12 +72,5 @@ const use: Readonly<Record<ExampleRequest['answer'], string>> = {
 
 function bodyArguments(body: ExampleBody): readonly string[] {
   if (body.kind === 'json') return [`json=${pythonLiteral(body.value, 1)}`];
-  if (body.kind === 'file') return [`content=open("${body.fileName}", "rb")`];
-  const [files, texts] = [body.fields.filter(({ isFile }) => isFile), body.fields.filter(({ isFile }) => !isFile)];
-  const values = Object.fromEntries(texts.map(({ name, value }) => [name, value]));
-  const opened = files.map(({ name, value }) => `"${name}": open("${value}", "rb")`);
-  return [
-    ...(texts.length === 0 ? [] : [`data=${pythonLiteral(values, 1)}`]),
-    ...(files.length === 0 ? [] : [`files={${opened.join(', ')}}`]),
-  ];
+  return [`content=open("${body.fileName}", "rb")`];
 }

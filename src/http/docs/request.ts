@@ -4,7 +4,6 @@ import {
   contentOf,
   type DescribedOperation,
   type Description,
-  isBinary,
   type Parameter,
   resolve,
   type Schema,
@@ -24,11 +23,8 @@ export type Entry = {
 
 export type Credential = 'key' | 'operator_key' | 'cookie' | 'none';
 
-export type FormField = { readonly name: string; readonly isFile: boolean; readonly value: string };
-
 export type ExampleBody =
   | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'form'; readonly fields: readonly FormField[] }
   | { readonly kind: 'file'; readonly type: string; readonly fileName: string };
 
 /** A request that is sent as it stands, apart from placeholders in capitals. */
@@ -80,7 +76,6 @@ export function exampleBody(description: Description, { requestBody }: Described
   const [type, schema] = found;
   if (type.includes('json'))
     return { kind: 'json', value: { ...objectExample(description, schema), ...taskFields(description, schema) } };
-  if (type === 'multipart/form-data') return { kind: 'form', fields: formFields(description, schema) };
   return { kind: 'file', type, fileName: fileNames[type] ?? 'file' };
 }
 
@@ -101,21 +96,9 @@ function taskFields(description: Description, schema: Schema): object {
   return Object.fromEntries(known);
 }
 
-/** Required fields, and files. */
-function formFields(description: Description, schema: Schema): readonly FormField[] {
-  const { properties = {}, required = [] } = resolve(description, schema).schema;
-  return Object.entries(properties).flatMap(([name, inner]) => {
-    const isFile = isBinary(description, inner);
-    if (!isFile && !required.includes(name)) return [];
-    return [{ name, isFile, value: isFile ? 'boat.jpg' : String(exampleOf(description, inner, { name })) }];
-  });
-}
-
 function answerOf(described: DescribedOperation): 'json' | 'text' | 'file' {
-  const [status = '', success] = successOf(described) ?? [];
-  const type = contentOf(success?.content)?.[0];
-  // A redirect leads to a file.
-  if (type === undefined) return status.startsWith('3') ? 'file' : 'text';
+  const [, success] = successOf(described) ?? [];
+  const [type = ''] = contentOf(success?.content) ?? [];
   if (type.includes('json')) return 'json';
   return type.startsWith('text/') ? 'text' : 'file';
 }

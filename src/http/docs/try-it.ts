@@ -1,4 +1,4 @@
-import { contentOf, type Description, isBinary, type Parameter, resolve, type Schema } from './description.ts';
+import { type Description, type Parameter, resolve } from './description.ts';
 import { type Html, html } from './html.ts';
 import { type Entry, exampleBody } from './request.ts';
 
@@ -8,7 +8,7 @@ const pricePath = '/api/v1/jobs/price';
 /** The form that src/console/docs/try-it.ts sends. */
 export function tryIt(description: Description, entry: Entry): Html {
   const { operationId, method, path, scope, isCharged, described } = entry;
-  const parameters = (described.parameters ?? []).filter((one) => one.in !== 'cookie');
+  const parameters = described.parameters ?? [];
   const access = scope === 'none' ? 'none' : 'credential';
   return html`<details
     class="try"
@@ -62,13 +62,10 @@ function parameterInput(
 }
 
 function bodyInputs(description: Description, { operationId, described }: Entry): Html | undefined {
-  const found = contentOf(described.requestBody?.content);
   const body = exampleBody(description, described);
-  if (found === undefined || body === undefined) return undefined;
-  const [, schema] = found;
+  if (body === undefined) return undefined;
   const types = Object.keys(described.requestBody?.content ?? {});
   const id = `try-${operationId}-body`;
-  if (body.kind === 'form') return html`${formInputs(description, schema, operationId)}`;
   if (body.kind === 'file')
     return html`<div class="field">
       <label for="${id}">File</label>
@@ -79,23 +76,4 @@ function bodyInputs(description: Description, { operationId, described }: Entry)
     <textarea class="input code-input" id="${id}" data-in="json" spellcheck="false" rows="6">
 ${JSON.stringify(body.value, undefined, 2)}</textarea>
   </div>`;
-}
-
-function formInputs(description: Description, schema: Schema, operationId: string): readonly Html[] {
-  const { properties = {}, required = [] } = resolve(description, schema).schema;
-  return Object.entries(properties).map(([name, inner]) => {
-    const id = `try-${operationId}-${name}`;
-    const isFile = isBinary(description, inner);
-    return html`<div class="field">
-      <label for="${id}"><code>${name}</code></label>
-      <input
-        class="input"
-        type="${isFile ? 'file' : 'text'}"
-        id="${id}"
-        name="${name}"
-        data-in="form"
-        ${required.includes(name) && 'required'}
-      />
-    </div>`;
-  });
 }

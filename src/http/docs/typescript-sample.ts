@@ -51,7 +51,7 @@ function webSample({ method, baseUrl, path, headers, credential, body, answer }:
   ];
   const init = options.length === 0 ? '' : `, {\n${options.join('\n')}\n}`;
   const imports = importLines(credential, body, answer);
-  return `${imports.map((line) => `${line}\n`).join('')}${imports.length > 0 ? '\n' : ''}${formLines(body)}\
+  return `${imports.map((line) => `${line}\n`).join('')}${imports.length > 0 ? '\n' : ''}\
 const response = await ${webFunction}('${baseUrl}${path}'${init});
 if (!response.ok) throw new Error(\`\${response.status}: \${await response.text()}\`);
 ${use[answer]}`;
@@ -72,7 +72,7 @@ const use: Readonly<Record<ExampleRequest['answer'], string>> = {
 
 function bodyExpression(body: ExampleBody): string {
   if (body.kind === 'json') return `JSON.stringify(${scriptLiteral(body.value, 1)})`;
-  return body.kind === 'form' ? 'form' : `await readFile('${body.fileName}')`;
+  return `await readFile('${body.fileName}')`;
 }
 
 function importLines(
@@ -80,21 +80,11 @@ function importLines(
   body: ExampleBody | undefined,
   answer: ExampleRequest['answer'],
 ): readonly string[] {
-  const isRead = body?.kind === 'file' || (body?.kind === 'form' && body.fields.some(({ isFile }) => isFile));
-  const names = [...(isRead ? ['readFile'] : []), ...(answer === 'file' ? ['writeFile'] : [])];
+  const names = [...(body?.kind === 'file' ? ['readFile'] : []), ...(answer === 'file' ? ['writeFile'] : [])];
   return [
     ...(names.length === 0 ? [] : [`import { ${names.join(', ')} } from 'node:fs/promises';`]),
     ...(credential === 'none' ? [] : ["import { env } from 'node:process';"]),
   ];
-}
-
-function formLines(body: ExampleBody | undefined): string {
-  if (body?.kind !== 'form') return '';
-  const fields = body.fields.map(({ name, isFile, value }) => {
-    const item = isFile ? `new Blob([await readFile('${value}')]), '${value}'` : scriptLiteral(value);
-    return `form.append('${name}', ${item});\n`;
-  });
-  return `const form = new FormData();\n${fields.join('')}`;
 }
 
 function taskIdOf(body: unknown): unknown {

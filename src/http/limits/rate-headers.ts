@@ -29,10 +29,14 @@ export function rateHeaders(policy: Policy, { quota, windowMs }: Rate, left: Rat
   };
 }
 
-/** A share of the window, so that the clients of an account do not retry in the same second. */
+/** A share of the window. */
 const maxJitter = 0.5;
 
-export function refusalHeaders(policy: Policy, rate: Rate, left: RateLeft, random: () => number = Math.random) {
-  const jitterSeconds = Math.floor((random() * maxJitter * rate.windowMs) / 1000);
+/**
+ * `jitter`, from 0 to 1, lengthens `Retry-After` by up to half a window. Limits of programs pass a random one, so that the clients of an
+ * account do not retry in the same second.
+ */
+export function refusalHeaders(policy: Policy, rate: Rate, left: RateLeft, jitter = 0) {
+  const jitterSeconds = Math.floor((jitter * maxJitter * rate.windowMs) / 1000);
   return { ...rateHeaders(policy, rate, left), 'Retry-After': String(left.nextSeconds + jitterSeconds) };
 }

@@ -3,7 +3,6 @@ import type { Context } from '../context.ts';
 import { HttpError, toHttpError } from '../errors.ts';
 import type { Caller } from '../../accounts/api-key.ts';
 import { type Rate, rateLeft, type RateLeft } from '../../platform/rate-limit.ts';
-import { hashApiKey } from '../../accounts/key-format.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
 
 /**
@@ -40,7 +39,7 @@ export function limitReads(ctx: Context, reads: RateLimiter | undefined, who: st
   if (reads === undefined) return;
   const taken = reads.take(who);
   if (!taken.isAllowed) {
-    throw new HttpError('rate_limited', { headers: refusalHeaders('reads', reads.rate, taken) });
+    throw new HttpError('rate_limited', { headers: refusalHeaders('reads', reads.rate, taken, Math.random()) });
   }
   ctx.set(rateHeaders('reads', reads.rate, taken));
 }
@@ -49,7 +48,14 @@ export function limitReads(ctx: Context, reads: RateLimiter | undefined, who: st
 export function limitSignIns({ state }: Context, signIns: RateLimiter): void {
   const taken = signIns.take(state.clientAddress);
   if (taken.isAllowed) return;
-  throw new HttpError('too_many_sign_ins', { headers: refusalHeaders('sign-ins', signIns.rate, taken, () => 0) });
+  throw new HttpError('too_many_sign_ins', { headers: refusalHeaders('sign-ins', signIns.rate, taken) });
+}
+
+/** Refuses a caller who has tried too many invalid redemption codes, because requests could guess codes. */
+export function limitCodeAttempts(codeAttempts: RateLimiter, who: string): void {
+  const left = codeAttempts.peek(who);
+  if (left.remaining > 0) return;
+  throw new HttpError('too_many_code_attempts', { headers: refusalHeaders('codes', codeAttempts.rate, left) });
 }
 
 /** Counts refused creates, except 429s, and refuses all creates of a caller with too many. */
@@ -62,7 +68,7 @@ export async function limitRefusals<T>(
   const who = rateKeyOf(caller);
   const left = limiter.peek(who);
   if (left.remaining === 0) {
-    const headers = refusalHeaders('refused-creates', limiter.rate, left);
+    const headers = refusalHeaders('refused-creates', limiter.rate, left, Math.random());
     const msg = 'too many of your creates were refused; retry later';
     throw new HttpError('too_many_refused_creates', { headers, ...(caller.by.kind === 'person' && { msg }) });
   }
@@ -88,7 +94,7 @@ export function createBadKeys(limiter: RateLimiter | undefined) {
       if (limiter === undefined || good.has(hash)) return;
       const left = limiter.peek(state.clientAddress);
       if (left.remaining > 0) return;
-      throw new HttpError('too_many_bad_keys', { headers: refusalHeaders('bad-keys', limiter.rate, left, () => 0) });
+      throw new HttpError('too_many_bad_keys', { headers: refusalHeaders('bad-keys', limiter.rate, left) });
     },
     record: ({ state }: Context, hash: string, isGood: boolean): void => {
       if (isGood) good.set(hash, true);
@@ -98,9 +104,4 @@ export function createBadKeys(limiter: RateLimiter | undefined) {
       }
     },
   };
-}
-
-/** Plain keys are not stored in memory, where a core dump would show them. */
-export function hashOf(key: string): string {
-  return hashApiKey(key).toString('base64');
 }

@@ -1,26 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { Logger } from 'pino';
-import { answer, answerJson, type Context, type Step } from '../context.ts';
-import type { Shape } from '../endpoint.ts';
+import { shapeOfPath } from '../../ingress/shapes.ts';
 import { describeError } from '../../platform/errors.ts';
+import { answer, answerJson, type Context, type Step } from '../context.ts';
 import { type HttpError, toHttpError } from '../errors.ts';
 
-/** `shapeOf`: the API whose errors a path gets; undefined for our own. */
-export function answerErrors(log: Logger, shapeOf: (path: string) => Shape | undefined): Step {
+export function answerErrors(log: Logger): Step {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      await answerError(ctx, toHttpError(error), { log, shape: shapeOf(ctx.path) });
+      await answerError(ctx, toHttpError(error), log);
     }
     if (!ctx.headerSent) await drainUnreadBody(ctx.req, ctx.res);
   };
 }
 
-type Format = { readonly log: Logger; readonly shape: Shape | undefined };
-
-async function answerError(ctx: Context, error: HttpError, { log, shape }: Format): Promise<void> {
+async function answerError(ctx: Context, error: HttpError, log: Logger): Promise<void> {
   ctx.state.errorCode = error.code;
   logError(ctx, error, log);
   if (ctx.headerSent) {
@@ -31,6 +28,7 @@ async function answerError(ctx: Context, error: HttpError, { log, shape }: Forma
   // Removes headers that the handler set for its own response.
   for (const name of ctx.res.getHeaderNames()) if (!preservedHeaders.includes(name)) ctx.remove(name);
   ctx.respond = true;
+  const shape = shapeOfPath(ctx.path);
   if (shape === undefined) answer(ctx, error.envelope);
   else answerJson(ctx, error.envelope.code, shape.errorBody(error));
   ctx.set(error.headers);

@@ -11,20 +11,22 @@ import { noRequestLog } from '../../requests/request-log.ts';
 const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
 
 /**
- * Writes one log line per finished request, also if the client disconnected, and adds the request to the log that the members of its
- * account read. Both omit bodies, headers and the query, which may hold a link's signature.
+ * Writes one log line per finished request, also if the client disconnected, adds the request to the log that the members of its account
+ * read, and reports it for metrics. The logs omit bodies, headers and the query, which may hold a link's signature.
  */
-export function logRequests(log: Logger, ofAccounts = noRequestLog): Step {
+export function logRequests(log: Logger, ofAccounts = noRequestLog, events?: Events): Step {
   return async (ctx, next) => {
     ctx.state.requestId = randomUUID();
     ctx.set({ 'X-Request-Id': ctx.state.requestId, 'X-Content-Type-Options': 'nosniff' });
     const startedAt = performance.now();
     const onEnd = () => {
       const level = ctx.res.statusCode >= 500 ? 'warn' : probes.includes(ctx.path) ? 'debug' : 'info';
-      const durationMs = Math.round(performance.now() - startedAt);
+      const elapsedMs = performance.now() - startedAt;
+      const durationMs = Math.round(elapsedMs);
       log[level]({ ...logLine(ctx), durationMs }, 'request');
       const request = requestOfAccount(ctx, durationMs);
       if (request !== undefined) ofAccounts.add(request);
+      events?.emit(finishedRequest(ctx, elapsedMs));
     };
     // An event otherwise runs in the trace of its emitter.
     ctx.res.once('close', context.bind(context.active(), onEnd));
@@ -66,20 +68,14 @@ function sentStatus({ res }: Context): number | undefined {
  */
 const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
 
-/** Reports each finished request; `aborted` if the client disconnected before the response began. */
-export function measureRequests({ emit }: Events): Step {
-  return async (ctx, next) => {
-    const startedAt = performance.now();
-    ctx.res.once('close', () => {
-      emit({
-        kind: 'request_finished',
-        route: routeOf(ctx),
-        method: methods.includes(ctx.method) ? ctx.method : '(other)',
-        status: String(sentStatus(ctx) ?? 'aborted'),
-        durationSeconds: ctx.state.isHeld === true ? undefined : (performance.now() - startedAt) / 1000,
-      });
-    });
-    await next();
+/** The event of a finished request; `aborted` if the client disconnected before the response began. */
+function finishedRequest(ctx: Context, elapsedMs: number) {
+  return {
+    kind: 'request_finished' as const,
+    route: routeOf(ctx),
+    method: methods.includes(ctx.method) ? ctx.method : '(other)',
+    status: String(sentStatus(ctx) ?? 'aborted'),
+    durationSeconds: ctx.state.isHeld === true ? undefined : elapsedMs / 1000,
   };
 }
 

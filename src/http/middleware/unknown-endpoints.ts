@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { shapeOfPath } from '../../ingress/shapes.ts';
+import { isNotOffered, shapeOfPath } from '../../ingress/shapes.ts';
 import { isFromThisMachine } from '../client-address.ts';
 import { answer, type AppRouter, type Step } from '../context.ts';
 import { HttpError } from '../errors.ts';
@@ -22,15 +22,8 @@ const otherApis =
 
 type Route = { readonly method: string; readonly path: string };
 
-type Unrouted = {
-  /** True for an operation of another API that this service does not have. */
-  readonly isNotOffered: (method: string, path: string) => boolean;
-  /** Routes for loopback clients only. */
-  readonly local: AppRouter | undefined;
-};
-
-/** Answers requests that no route took: 501, 404, 405 with `Allow`, or OPTIONS. */
-export function refuseUnknownRoutes(router: AppRouter, { isNotOffered, local }: Unrouted): Step {
+/** Answers requests that no route took: 501, 404, 405 with `Allow`, or OPTIONS. `local` routes are for loopback clients only. */
+export function refuseUnknownRoutes(router: AppRouter, local: AppRouter | undefined): Step {
   const routes = router.stack.flatMap(({ path, methods }) =>
     typeof path === 'string' ? methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path })) : [],
   );

@@ -1,4 +1,4 @@
-import { type JSONPath, visit } from 'jsonc-parser';
+import { type JSONPath, type JSONVisitor, visit } from 'jsonc-parser';
 import { open as openFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
@@ -14,10 +14,9 @@ export async function readJson(ctx: Context, maxBytes = maxBodyBytes): Promise<R
   const body = await readBytes(ctx.req, maxBytes);
   const text = orInvalid(() => utf8.decode(body));
   if (text.trim() === '') throw new HttpError('invalid_json', { msg: 'the body is empty; send a JSON object' });
-  refuseLargeJson(text);
+  refuseUnsafeJson(text);
   const value = orInvalid((): unknown => JSON.parse(text));
   if (!isObject(value)) throw new HttpError('body_not_object');
-  refuseUnsafeJson(text);
   return value;
 }
 
@@ -122,52 +121,25 @@ const maxJsonValues = 10_000;
 export const maxJsonDepth = 32;
 
 /**
- * Counts the commas and the open brackets outside of strings, without parsing: millions of open brackets would make the parser use a
- * gigabyte.
- */
-export function refuseLargeJson(text: string): void {
-  let [values, depth] = [1, 0];
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') at = endOfString(text, at);
-    else if (character === ',') values += 1;
-    else if (character === '[' || character === '{') depth += 1;
-    else if (character === ']' || character === '}') depth -= 1;
-    if (values > maxJsonValues)
-      throw invalidRequest([{ path: '', message: `the body must have at most ${maxJsonValues} values` }]);
-    if (depth > maxJsonDepth)
-      throw invalidRequest([{ path: '', message: `the body is nested deeper than ${maxJsonDepth} levels` }]);
-  }
-}
-
-/** Returns the position of the quote that ends a string, or the end of a text that breaks off. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end === -1 ? text.length : end;
-}
-
-/** A quote after an odd number of backslashes is part of its string. */
-function isEscaped(text: string, position: number): boolean {
-  let first = position;
-  while (text[first - 1] === '\\') first -= 1;
-  return (position - first) % 2 === 1;
-}
-
-/**
- * Refuses JSON that `JSON.parse` accepts: with control characters in texts, or with duplicate keys, of which another parser may use the
- * first. Throws from the callbacks, because the visitor cannot be stopped otherwise.
+ * Refuses JSON with more values or levels than allowed, with control characters in texts, or with duplicate keys, of which another parser
+ * may use the first. Runs before `JSON.parse`, which millions of open brackets would make use a gigabyte. Throws from the callbacks,
+ * because the visitor cannot be stopped otherwise.
  */
 export function refuseUnsafeJson(text: string): void {
   /** The keys of each enclosing object or array. */
   const keys: Set<string>[] = [];
-  const open = () => void keys.push(new Set());
+  let values = 1;
+  const open = () => {
+    keys.push(new Set());
+    if (keys.length > maxJsonDepth)
+      throw invalidRequest([{ path: '', message: `the body is nested deeper than ${maxJsonDepth} levels` }]);
+  };
   const close = () => void keys.pop();
   const requirePlainText = (value: unknown, path: () => JSONPath) => {
     if (typeof value !== 'string' || isPlainText(value)) return;
     throw invalidRequest([{ path: fieldPath(path()), message: notPlainText }]);
   };
-  visit(text, {
+  const visitor: JSONVisitor = {
     onObjectBegin: open,
     onArrayBegin: open,
     onObjectEnd: close,
@@ -182,5 +154,14 @@ export function refuseUnsafeJson(text: string): void {
       known?.add(key);
     },
     onLiteralValue: (value, _offset, _length, _line, _column, path) => requirePlainText(value, path),
-  });
+    onSeparator: (character) => {
+      if (character === ',') values += 1;
+      if (values > maxJsonValues)
+        throw invalidRequest([{ path: '', message: `the body must have at most ${maxJsonValues} values` }]);
+    },
+    onError: () => {
+      throw new HttpError('invalid_json');
+    },
+  };
+  visit(text, visitor, { disallowComments: true });
 }

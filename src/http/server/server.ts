@@ -112,7 +112,7 @@ function serve(server: Server, { app, log, bodyTimeout }: Serving): Connections 
     if (ignored.has(socket)) return;
     ignored.add(socket);
     const refusal = refuseConnection(error, socket, open.get(socket));
-    if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'connection refused');
+    if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'malformed or slow request refused');
   });
   server.on('drop', fullServerLog(server, log));
   const closeAfterResponses = () => {

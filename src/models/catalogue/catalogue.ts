@@ -31,7 +31,7 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
   const { data: checked, problems } = check(catalogueSchema, data);
   const all = [...problems, ...crossCheck(data, files, secretProblem)];
   if (checked === undefined || all.length > 0) return { problems: all };
-  const { catalogue, problems: uncovered } = buildCatalogue(checked, files, { reaches: isReachableFrom, locate });
+  const { catalogue, problems: uncovered } = buildCatalogue(checked, files, isReachableFrom, locate);
   const contradictions = [
     ...checked.models.flatMap(({ prices, input = standardInput }, index) =>
       priceProblems(prices, input).map(({ path, message }) => ({
@@ -74,11 +74,12 @@ function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): Catalog
 
 type Reaches = CatalogueWorld['isReachableFrom'];
 
-type Built = { readonly catalogue: Catalogue; readonly problems: readonly Problem[] };
-
-type Surroundings = { readonly reaches: Reaches; readonly locate: Locate };
-
-function buildCatalogue(data: CatalogueData, files: CatalogueFiles, { reaches, locate }: Surroundings): Built {
+function buildCatalogue(
+  data: CatalogueData,
+  files: CatalogueFiles,
+  reaches: Reaches,
+  locate: Locate,
+): Required<Resolved> {
   const { creditValue, models } = data;
   const packages = new Map(Object.entries(data.packages));
   const providers: Providers = new Map<string, ProviderSettings>([

@@ -104,6 +104,8 @@ const polled = {
 const path = z.string().regex(/^\/[\w./{}-]{1,200}$/, { error: 'must be a path, such as /v2/video_generation' });
 export const arkCreatePath = '/contents/generations/tasks';
 
+export const videoDialects = ['vllm-omni', 'sglang', 'openrouter', 'generic'] as const;
+
 /** The name of a file, relative to the catalogue's. */
 const fileName = z.string().min(1).max(1000);
 
@@ -141,7 +143,7 @@ export const providerSchema = z.discriminatedUnion('kind', [
     kind: z.literal('openai-videos'),
     ...common(oneAtATime),
     ...polled,
-    dialect: z.enum(['vllm-omni', 'sglang', 'openrouter', 'generic']).default('generic'),
+    dialect: z.enum(videoDialects).default('generic'),
   }),
   z.strictObject({ kind: z.literal('comfyui'), ...common(ownServer), ...polled }),
   z.strictObject({ kind: z.literal('comfy-v2'), ...common(oneAtATime), ...polled }),

@@ -116,18 +116,6 @@ export function effectiveRules(all: readonly (Rules | undefined)[], input = stan
   );
 }
 
-/** The rules of an upstream that takes the whole vocabulary, for tasks whose model has left the catalogue. */
-export const noRules = effectiveRules([], {
-  ...standardInput,
-  fields: {
-    ...standardInput.fields,
-    resolution: { values: [...resolutions] },
-    duration: { min: inputLimits.minDuration, max: inputLimits.maxDuration },
-    ratio: { values: [...ratios] },
-    imageUrls: { max: maxImages },
-  },
-});
-
 function narrowed(before: InputRules, by: Rules): InputRules {
   const { images = {} } = by;
   return {

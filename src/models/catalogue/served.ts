@@ -1,4 +1,4 @@
-import type { QueueName } from '../../temporal/worker-queues.ts';
+import type { QueueName } from '../../temporal/task-queues.ts';
 import type { Catalogue, CatalogueModel } from './models.ts';
 
 // A model is sold only if a worker can generate it. Workers refuse a file whose secrets they lack, which an API process cannot check.

@@ -4,7 +4,8 @@ import { type Database, readRow, readRows, type Statement } from './database.ts'
 // A statement and the function that runs it are one declaration. The function's arguments after the database are the statement's
 // values, unless `values` computes them.
 
-type Runner = Pick<Database, 'run'>;
+/** The database, or a transaction in it. */
+export type Runner = Pick<Database, 'run'>;
 type Declared<Arguments extends readonly unknown[]> = Statement & {
   readonly values?: (...given: Arguments) => readonly unknown[];
 };

@@ -75,7 +75,7 @@ const originSchema = z.object({
 export function isCandidate(record: ArkRecord, lost: LostCreate): boolean {
   const { input, accountHash } = lost;
   const { data: origin } = originSchema.safeParse(record.body);
-  if (origin?.safety_identifier !== accountHash || !isRecentRecord(record, lost)) return false;
+  if (origin?.safety_identifier !== accountHash || !isRecent(origin.created_at, lost)) return false;
   const { ratio = input.ratio, duration = input.duration } = origin;
   // The record of a job with an adaptive ratio contains the one that was chosen.
   return duration === input.duration && (input.ratio === 'adaptive' || ratio === input.ratio);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { fillPlaceholders } from '../placeholders.ts';
-import { classifyCreate, type CreateRules, detailOf, type Reply, replyOf, shownText } from '../answers.ts';
+import { bodyOf, classifyCreate, type CreateRules, detailOf, type Reply, replyOf, shownText } from '../answers.ts';
 import type {
   FrozenConfig,
   HeldEnd,
@@ -60,8 +60,6 @@ export function createCogProvider({
     name,
     config,
     runs: 'held',
-    namesJobs: true,
-    forgetsJobs: true,
     images: 'file',
     check: async (signal) => {
       const health = await healthOf(client, signal);
@@ -143,11 +141,8 @@ type Prediction = z.output<typeof predictionSchema>;
  */
 function predictionIn(reply: Reply): Prediction | undefined {
   if ('error' in reply || (reply.answer.status !== 200 && reply.answer.status !== 202)) return undefined;
-  try {
-    return predictionSchema.safeParse(JSON.parse(reply.answer.body.toString('utf8'))).data;
-  } catch {
-    return undefined;
-  }
+  const body = bodyOf(reply.answer);
+  return body && predictionSchema.safeParse(body).data;
 }
 
 function isRunning({ status }: Prediction): boolean {

@@ -46,7 +46,7 @@ export function compareWorkflow(workflow: JsonObject, classes: NodeClasses): Wor
       warnings.push(`node ${id}: ${name} needs the input ${input}${meant(input, given)}`);
     }
   }
-  return { problems: problems, warnings };
+  return { problems, warnings };
 }
 
 function meant(name: string, known: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { sign } from 'jws';
 import { z } from 'zod';
 import { SetupError } from '../../platform/errors.ts';
+import { parsedJson } from '../../platform/json.ts';
 import type { ProviderFile } from './file-schema.ts';
 
 /** Secrets are read when they are needed, so that a new one counts from the next request on. */
@@ -76,13 +77,5 @@ function googleToken(name: string, key: string, scope: string, nowMs: number): s
     return sign({ header: { alg: 'RS256', typ: 'JWT', ...(kid !== undefined && { kid }) }, payload, secret });
   } catch (cause) {
     throw new SetupError(`the private key in \`secrets.${name}\` cannot sign`, { cause });
-  }
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

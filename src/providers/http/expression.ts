@@ -1,5 +1,6 @@
 import jsonata from 'jsonata';
 import { unknownName } from '../../platform/did-you-mean.ts';
+import { parsedJson } from '../../platform/json.ts';
 import type { JsonObject, JsonValue } from '../contract.ts';
 import { snakeCase } from '../option-fields.ts';
 
@@ -145,11 +146,7 @@ function problemsOf({ type, value, position }: Node, own: ReadonlySet<string>): 
 
 /** Undefined for what is no JSON. */
 function fromJson(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return text === undefined ? undefined : parsedJson(text);
 }
 
 /** Names of options are in camel case, and most upstreams have names in snake case. */

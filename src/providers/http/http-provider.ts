@@ -20,7 +20,7 @@ import type {
   SubmitOutcome,
 } from '../contract.ts';
 import { findJobOfCreate, retryLookup } from '../lost-job.ts';
-import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
+import { createPolledProvider, createTimeOf, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { jsonBody } from '../request-bodies.ts';
 import { answerData, costIn, createRules, failureIn, foundJobs } from './answer-meaning.ts';
 import { type Expression, ExpressionError } from './expression.ts';
@@ -85,15 +85,16 @@ async function pathFor(reader: Reader, field: string, path: Expression, data: Js
 
 async function submit(upstream: Upstream, request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome> {
   const { file, reader, call, submitTimeoutMs } = upstream;
+  const leftMs = createTimeOf(submitTimeoutMs);
   try {
-    const uploaded = await uploadsOf(upstream, request, signal);
+    const uploaded = await uploadsOf(upstream, request, leftMs, signal);
     if (uploaded !== undefined && 'kind' in uploaded) return uploaded;
     const created = await createData(request, upstream, uploaded);
     if ('kind' in created) return created;
     const { data, contents } = created;
     const path = await pathFor(reader, 'create.path', file.create.path, data);
     const body = bodyWith(contents, await reader.required('create.json', file.create.json, data));
-    const reply = await call(file.create, { path, body, limits: { timeoutMs: submitTimeoutMs, signal } });
+    const reply = await call(file.create, { path, body, limits: { timeoutMs: leftMs(), signal } });
     return classifyCreate(reply, await createRules(upstream, reply, data));
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
@@ -102,13 +103,13 @@ async function submit(upstream: Upstream, request: JobRequest, signal: AbortSign
   }
 }
 
-async function uploadsOf(upstream: Upstream, request: JobRequest, signal: AbortSignal) {
-  const { file, reader, call, submitTimeoutMs: timeoutMs } = upstream;
+async function uploadsOf(upstream: Upstream, request: JobRequest, leftMs: () => number, signal: AbortSignal) {
+  const { file, reader, call } = upstream;
   const { upload } = file;
   if (upload === undefined) return undefined;
   const known = namedData(request, upstream);
   const path = await pathFor(reader, 'upload.path', upload.path, known);
-  const post = (body: RequestBody) => call({ method: 'POST' }, { path, body, limits: { timeoutMs, signal } });
+  const post = (body: RequestBody) => call({ method: 'POST' }, { path, body, limits: { timeoutMs: leftMs(), signal } });
   return await uploadImages(request, { file, reader, upload, known, send: post });
 }
 

@@ -1,7 +1,6 @@
 import { frameSize } from '../../media/frame-size.ts';
 import type { MediaByRole, MediaRole } from '../../tasks/ports.ts';
-import { mediaFields } from '../../tasks/task-input.ts';
-import { spellImageReferences } from '../task-values.ts';
+import { spellImageReferences, withoutAddresses } from '../task-values.ts';
 import type {
   FrozenConfig,
   Job,
@@ -12,7 +11,7 @@ import type {
   Refused,
   RequestBody,
 } from '../contract.ts';
-import { mediaDataUrls, mediaOf, tooLarge } from '../media-parts.ts';
+import { leadingImage, mediaDataUrls, mediaOf, tooLarge } from '../media-parts.ts';
 import type { ProviderFile } from './file-schema.ts';
 import { usesMedia } from './passed-fields.ts';
 
@@ -36,8 +35,8 @@ export async function createData(
   uploaded?: MediaByRole<string>,
 ): Promise<{ readonly data: JsonObject; readonly contents: Contents } | Refused> {
   const { accountHash, deadlineMs, input, jobKey } = request;
-  const { firstFrame, images } = await request.media();
-  const { widthPx: width, heightPx: height } = frameSize(input.resolution, input.ratio, firstFrame ?? images[0]);
+  const leading = leadingImage(await request.media());
+  const { widthPx: width, heightPx: height } = frameSize(input.resolution, input.ratio, leading);
   const media = await mediaData(request, frozen.file, uploaded);
   if (media === undefined) return tooLarge('reference media of this size');
   const data = {
@@ -111,11 +110,10 @@ function common(input: JobRequest['input'], { file, config }: Frozen): JsonObjec
   const spelling = file.imageReference;
   const imageCount = input.imageUrls.length;
   const spelled = spelling === undefined ? prompt : spellImageReferences(prompt, imageCount, spelling);
-  const others = Object.entries(input).filter(([name]) => !mediaFields.some((field) => field.name === name));
   return {
     model: config.upstreamModel,
     parameters: config.options['parameters'] ?? {},
-    input: { ...(Object.fromEntries(others) as JsonObject), prompt: spelled },
+    input: { ...withoutAddresses(input), prompt: spelled },
     imageCount,
     hasFirstFrame: input.firstFrameUrl !== undefined,
     hasLastFrame: input.lastFrameUrl !== undefined,

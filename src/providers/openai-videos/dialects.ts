@@ -1,22 +1,21 @@
 import { z } from 'zod';
 import { type FrameSize, sizeOf } from '../../media/frame-size.ts';
+import type { videoDialects } from '../../models/catalogue/providers.ts';
 import type { OptionValue } from '../../tasks/input-options.ts';
 import type { ReferenceImage, ReferenceMedia } from '../../tasks/ports.ts';
-import { type Resolution, resolutions } from '../../tasks/input-bounds.ts';
+import type { Resolution } from '../../tasks/input-bounds.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../contract.ts';
 import { contentParts, fittingImages, leadingImage, pictureDataUrls } from '../media-parts.ts';
 import { isMinimaxH3, isVllmField, optionFields } from '../option-fields.ts';
 import { formBody, type FormFile, jpegFile, jsonBody } from '../request-bodies.ts';
-import { seedOf } from '../task-values.ts';
+import { seedOf, sizeParameters } from '../task-values.ts';
 
 // `POST /videos` began as OpenAI's. The servers and resellers that speak it differ in how a create is spelled, in what a DELETE
 // does, and in where the video is.
 
 /** The entry's `parameters` in the catalogue. */
 const parametersSchema = z.object({
-  width: z.int().optional(),
-  height: z.int().optional(),
-  resolution: z.enum(resolutions).optional(),
+  ...sizeParameters,
   fps: z.int().optional(),
   steps: z.int().optional(),
   extra: z.record(z.string(), z.json()).default({}),
@@ -57,8 +56,7 @@ export type Dialect = {
   readonly videoUrl: (record: { readonly id: string; readonly url?: string | undefined }) => string;
 };
 
-export const dialectNames = ['vllm-omni', 'sglang', 'openrouter', 'generic'] as const;
-export type DialectName = (typeof dialectNames)[number];
+export type DialectName = (typeof videoDialects)[number];
 
 /** Bytes of all images of a request. The servers name no limit; some proxies before them take 64 MB. */
 const maxImageBytes = 40_000_000;

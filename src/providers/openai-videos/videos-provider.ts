@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { videoDialects } from '../../models/catalogue/providers.ts';
 import {
   bodyOf,
   classifyCreate,
@@ -14,7 +15,7 @@ import type { CancelOutcome, UpstreamError, JobStatus, JsonObject, PolledProvide
 import { createRecordReader, type EndState, outcomeWithoutRecord, type RecordRules } from '../job-records.ts';
 import { findJobOfCreate, isRecent, retryLookup } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
-import { createBody, type Dialect, dialectNames, dialects } from './dialects.ts';
+import { createBody, type Dialect, dialects } from './dialects.ts';
 
 const [maxRecordBytes, maxListBytes] = [256 * 1024, 4 * 1024 * 1024];
 
@@ -24,7 +25,7 @@ const [maxRecordBytes, maxListBytes] = [256 * 1024, 4 * 1024 * 1024];
  */
 export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
   const { config, client, submitTimeoutMs, warn } = deps;
-  const dialect = dialects[z.enum(dialectNames).parse(config.options['dialect'])];
+  const dialect = dialects[z.enum(videoDialects).parse(config.options['dialect'])];
   const records = createRecordReader({ ...recordRules, endOf: (record, state) => endOf(record, state, dialect) }, warn);
   const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
     replyOf(client.call(method, `/videos${path}`, { timeoutMs, signal, maxBytes: maxRecordBytes, body }));

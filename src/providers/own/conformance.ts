@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { v4 as uuid } from 'uuid';
+import { sha256Of } from '../../media/file-hash.ts';
 import { detailOf } from '../answers.ts';
 import { type Came, failed, type Finding, pass, type Rule, skipped, statusIn } from './conformance-report.ts';
 import {
@@ -15,7 +16,7 @@ import {
   type Run,
   stopTimeoutMs,
 } from './conformance-run.ts';
-import { checkRange, digestOf, download } from './conformance-video.ts';
+import { checkRange, download } from './conformance-video.ts';
 
 // Plays Videogen's requests, and their failures, against a running server of docs/providers/own.md.
 
@@ -131,7 +132,7 @@ async function checkEnded(run: Run, id: string, status: string): Promise<void> {
     const again = join(run.workFolder, 'again');
     const verdict = await download(run, id, again);
     if (verdict.outcome !== 'pass') return verdict;
-    return (await digestOf(again)) === (await digestOf(path)) ? pass : failed('another file');
+    return (await sha256Of(again)) === (await sha256Of(path)) ? pass : failed('another file');
   });
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { frameSize } from '../../media/frame-size.ts';
-import { mediaFields, type TaskInput } from '../../tasks/task-input.ts';
 import { classifyCreate, codedErrorIn, type CreateRules, replyOf, shownText } from '../answers.ts';
 import type { UpstreamError, FrozenConfig, JobRequest, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
 import { createRecordReader, type EndState, type RecordRules } from '../job-records.ts';
@@ -8,7 +7,7 @@ import { retryLookup } from '../lost-job.ts';
 import { leadingImage, pictureDataUrls } from '../media-parts.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { jsonBody } from '../request-bodies.ts';
-import { seedOf } from '../task-values.ts';
+import { seedOf, withoutAddresses } from '../task-values.ts';
 
 /** `config.options.parameters` reach the server unchanged. */
 export type OwnProviderDeps = PolledProviderDeps & { readonly uploads?: boolean };
@@ -66,10 +65,6 @@ export async function requestBody(
     deadlineSeconds: Math.ceil(request.deadlineMs / 1000),
     resultUpload: request.resultUpload,
   });
-}
-
-function withoutAddresses(input: Partial<TaskInput>): object {
-  return Object.fromEntries(Object.entries(input).filter(([field]) => !mediaFields.some(({ name }) => name === field)));
 }
 
 const recordSchema = z.object({

@@ -29,8 +29,6 @@ export function createPreviewProvider(deps: PreviewDeps): RunProvider {
     name: 'preview',
     config: { kind: 'preview', baseUrl: '', upstreamModel: '', options: {} },
     runs: 'here',
-    namesJobs: true,
-    forgetsJobs: true,
     images: 'file',
     run: async (request, report, to) => {
       return { kind: 'video', video: await limited(() => film(deps, request, report, to)) };

@@ -41,7 +41,6 @@ create table tasks (
   request_sha256 bytea not null check (length(request_sha256) = 32),
   -- The catalogue's terms at acceptance, and since the workflow began the model's tiers.
   deadline_ms integer not null check (deadline_ms > 0),
-  providers json,
   tiers_hash text references provider_configs,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Context } from '../../../src/http/context.ts';
 import { refusalHeaders } from '../../../src/http/limits/rate-headers.ts';
-import { createRateLimiter } from '../../../src/http/limits/rate-limits.ts';
+import { HttpError } from '../../../src/http/errors.ts';
+import { createRateLimiter, limitReads } from '../../../src/http/limits/rate-limits.ts';
 
 test('each caller has its own quota, and gets it back evenly', () => {
   let now = 1_000_000;
@@ -27,13 +29,23 @@ test('a refused event and a mere look cost nothing', () => {
   assert.equal(limiter.take('a').isAllowed, true);
 });
 
-test('Retry-After is the time until there is room, and up to half a window more, so that not all come back together', () => {
+test('Retry-After is the time until there is room, and for programs up to half a window more, so that not all come back together', () => {
   const rate = { quota: 1, windowMs: 10_000 };
   const limiter = createRateLimiter(rate, () => 0);
   limiter.take('a');
   const left = limiter.peek('a');
-  const retryAfter = (random: number) => refusalHeaders('reads', rate, left, () => random)['Retry-After'];
-  assert.deepEqual([0, 0.5, 0.999].map(retryAfter), ['10', '12', '14']);
-  const told = new Set(Array.from({ length: 200 }, () => refusalHeaders('reads', rate, left)['Retry-After']));
-  assert.deepEqual([...told].toSorted(), ['10', '11', '12', '13', '14']);
+  const retryAfter = (jitter?: number) => refusalHeaders('reads', rate, left, jitter)['Retry-After'];
+  assert.deepEqual([undefined, 0, 0.5, 0.999].map(retryAfter), ['10', '10', '12', '14']);
+  const seen = new Set(Array.from({ length: 200 }, () => retryAfterOf(() => limitReads({} as Context, limiter, 'a'))));
+  assert.deepEqual(seen, new Set(['10', '11', '12', '13', '14']));
 });
+
+function retryAfterOf(refuse: () => void): string | undefined {
+  try {
+    refuse();
+  } catch (error) {
+    assert.ok(error instanceof HttpError);
+    return error.headers['Retry-After'];
+  }
+  return assert.fail('the request was not refused');
+}

@@ -128,7 +128,7 @@ test('400 a header after the thousandth counts like the first', async () => {
   assertRefused(parseAnswer(await rawExchange(service.server.port, request)), 400, /malformed/);
 });
 
-test('414 an address over 4 KiB, and 431 one over the bound of all headers', async () => {
+test('414 an address over 8 KiB, and 431 one over the bound of all headers', async () => {
   const request = (length: number) => `GET /${'a'.repeat(length)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
   assertRefused(parseAnswer(await rawExchange(service.server.port, request(4_095))), 404, /unknown endpoint/);
   assertRefused(parseAnswer(await rawExchange(service.server.port, request(8_192))), 414, /longer than 8192/);

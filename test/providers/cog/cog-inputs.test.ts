@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
 import type { JsonObject } from '../../../src/providers/contract.ts';
+import { noMedia } from '../../../src/tasks/ports.ts';
 import { withDefaults } from '../../../src/tasks/task-input.ts';
 import { serve } from '../../support/serve.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -76,6 +77,14 @@ describe('the inputs of a model', () => {
   test('have the shape of the first frame when the ratio is adaptive', async (t) => {
     const media = await allMedia(t);
     const upright = { ...media, firstFrame: { ...media.firstFrame, widthPx: 720, heightPx: 1280 } };
+    const input = withDefaults({ prompt: 'a fox', ratio: 'adaptive' });
+    const { inputs } = await receivedInputs(t, { width: '{{width}}' }, { input, media: async () => upright });
+    assert.deepEqual(inputs, { width: 720 });
+  });
+
+  test('have the shape of a last frame without another image when the ratio is adaptive', async (t) => {
+    const { lastFrame } = await allMedia(t);
+    const upright = { ...noMedia, lastFrame: { ...lastFrame, widthPx: 720, heightPx: 1280 } };
     const input = withDefaults({ prompt: 'a fox', ratio: 'adaptive' });
     const { inputs } = await receivedInputs(t, { width: '{{width}}' }, { input, media: async () => upright });
     assert.deepEqual(inputs, { width: 720 });

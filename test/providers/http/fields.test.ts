@@ -4,7 +4,8 @@ import type { JsonObject, UpstreamClient } from '../../../src/providers/contract
 import { readProviderFile } from '../../../src/providers/http/file-schema.ts';
 import { passedByFile } from '../../../src/providers/http/passed-fields.ts';
 import { readsOption } from '../../../src/providers/placeholders.ts';
-import { inputFieldNames, mediaUrlsOf } from '../../../src/tasks/task-input.ts';
+import { noMedia } from '../../../src/tasks/ports.ts';
+import { inputFieldNames, mediaUrlsOf, withDefaults } from '../../../src/tasks/task-input.ts';
 import { allFields, allMedia, contents, dataUrl } from '../all-fields.ts';
 import { jobRequest, type JobChanges, signal } from '../job-request.ts';
 import { httpProvider } from './shipped-file.ts';
@@ -110,6 +111,14 @@ describe('a request by a file', () => {
       audios: mediaLinks.audios,
     });
     assert.deepEqual([provider.images, provider.clips], ['link', 'link']);
+  });
+
+  test('has the shape of a last frame without another image when the ratio is adaptive', async (t) => {
+    const { lastFrame } = await allMedia(t);
+    const media = { ...noMedia, lastFrame: { ...lastFrame, widthPx: 720, heightPx: 1280 } };
+    const input = withDefaults({ prompt: 'a fox', ratio: 'adaptive' });
+    const { body } = await sentBy(fileWith("{ 'size': [width, height] }"), { input, media: async () => media });
+    assert.deepEqual(body, { size: [720, 1280] });
   });
 
   test('requests no copies of clips that it does not pass on', async () => {

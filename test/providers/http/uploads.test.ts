@@ -13,15 +13,16 @@ const stored = (id: number): Answer => ({ status: 200, json: { ErrCode: 0, ErrMs
 const failed = (status: number, code: number): Answer => ({ status, json: { ErrCode: code, ErrMsg: 'no' } });
 
 /** Submits a job with frames to PixVerse, which gives one of the answers to each upload. */
-async function submitted(t: TestContext, uploads: readonly Answer[], create: Answer = created) {
+async function submitted(t: TestContext, uploads: readonly Answer[], create: Answer = created, onRequest = () => {}) {
   const media = await allMedia(t);
-  const requests: { path: string; type: string; body: Buffer }[] = [];
+  const requests: { path: string; type: string; body: Buffer; timeoutMs: number }[] = [];
   const answers = [...uploads, create];
   const client: UpstreamClient = {
-    call: async (_method, path, { body }) => {
+    call: async (_method, path, { body, timeoutMs }) => {
       const { contentType: type = '', bytes = '' } = body ?? {};
       const answer = answers[requests.length];
-      requests.push({ path, type, body: Buffer.from(bytes) });
+      requests.push({ path, type, body: Buffer.from(bytes), timeoutMs });
+      onRequest();
       if (answer === undefined || answer === 'lost') throw new Error('the connection broke');
       return { status: answer.status, headers: {}, body: Buffer.from(JSON.stringify(answer.json)) };
     },
@@ -54,6 +55,18 @@ describe('an upstream that stores images first', () => {
     const { requests, outcome } = await submitted(t, ['lost', stored(101), failed(500, 1), stored(102)]);
     assert.equal(outcome.kind, 'accepted');
     assert.equal(requests.length, 5);
+  });
+
+  test('gets the create and all uploads before it within the time of one create', async (t) => {
+    let now = 0;
+    t.mock.method(performance, 'now', () => now);
+    const pass = () => void (now += 100_000);
+    const { requests, outcome } = await submitted(t, ['lost', stored(101), stored(102)], created, pass);
+    assert.equal(outcome.kind, 'accepted');
+    assert.deepEqual(
+      requests.map(({ timeoutMs }) => timeoutMs),
+      [600_000, 500_000, 400_000, 300_000],
+    );
   });
 
   test('gets no job without all images: each outcome proves that there is none', async (t) => {

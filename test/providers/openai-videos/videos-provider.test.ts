@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import { videoDialects } from '../../../src/models/catalogue/providers.ts';
 import type { SubmitOutcome } from '../../../src/providers/contract.ts';
-import { type DialectName, dialectNames } from '../../../src/providers/openai-videos/dialects.ts';
+import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobRequest, signal, statusOf } from '../job-request.ts';
@@ -46,7 +47,7 @@ describe('what a refusal of a create means', () => {
 });
 
 describe('a job', () => {
-  for (const dialect of dialectNames) {
+  for (const dialect of videoDialects) {
     test(`of ${dialect} runs, ends, and its video comes whole`, async (t) => {
       const { upstream, provider, begin } = await stage(t, dialect);
       const { job, status } = await begin();
@@ -137,7 +138,7 @@ describe('a job', () => {
 
 describe('a cancellation', () => {
   const outcomes = { 'vllm-omni': 'cancelled', sglang: 'runs_on', openrouter: 'runs_on', generic: 'runs_on' } as const;
-  for (const dialect of dialectNames) {
+  for (const dialect of videoDialects) {
     test(`at ${dialect} reports what it did`, async (t) => {
       const { upstream, provider, begin } = await stage(t, dialect);
       const { job } = await begin();

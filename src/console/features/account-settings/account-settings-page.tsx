@@ -1,15 +1,9 @@
-import { download } from '../../api/download.ts';
-import { failureOf } from '../../api/problem.ts';
-import { useAction } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { Forbidden } from '../../shell/page-states.tsx';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Button } from '../../ui/button.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
-import { Download } from '../../ui/icons.ts';
-import { ErrorBox } from '../../ui/notice.tsx';
+import { DownloadButton } from '../../ui/download-button.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { toast } from '../../ui/toast.tsx';
 import { accountSettingsText as text, ClosingEffects } from './account-settings-text.tsx';
 import { RenameCard } from './rename-card.tsx';
 
@@ -29,18 +23,17 @@ export function AccountSettingsPage() {
 type AccountProps = { readonly accountId: string };
 
 function ExportCard({ accountId }: AccountProps) {
-  const save = useAction(() => download('/api/console/v1/account/export', accountId, 'account.jsonl'), {
-    onDone: () => toast(text.data.done),
-  });
   return (
     <Card title={text.data.title}>
       <div class="stack">
         <p>{text.data.lead}</p>
-        {save.error !== null && <ErrorBox failure={failureOf(save.error)} />}
         <div class="row">
-          <Button busy={save.isPending} onClick={() => save.mutate()}>
-            <Download size={16} aria-hidden="true" /> {text.data.action}
-          </Button>
+          <DownloadButton
+            address="/api/console/v1/account/export"
+            account={accountId}
+            name="account.jsonl"
+            label={text.data.action}
+          />
         </div>
       </div>
     </Card>

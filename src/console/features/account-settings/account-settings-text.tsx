@@ -15,7 +15,6 @@ export const accountSettingsText = {
     title: 'Export',
     lead: 'One file with everything we store about the account: tasks with links to their videos, ledger, callbacks, keys without their secrets, members, invitations and security events. Each line is one JSON object.',
     action: 'Export data',
-    done: 'File saved',
   },
   closing: {
     title: 'Danger zone',

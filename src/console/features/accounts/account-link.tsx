@@ -8,7 +8,7 @@ type AccountLinkProps = { readonly accountId: string; readonly name: string | nu
 /** On operators' pages. */
 export function AccountLink({ accountId, name }: AccountLinkProps) {
   return (
-    <Link href={opsPaths.account(accountId)} class="above account-name" title={name ?? accountId}>
+    <Link href={opsPaths.account(accountId)} class="above account-name truncate" title={name ?? accountId}>
       {name ?? <code>{shortId(accountId)}</code>}
     </Link>
   );

@@ -9,7 +9,6 @@ import { Building2 } from '../../ui/icons.ts';
 import { number } from '../../ui/money.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page, Tiles } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
@@ -40,23 +39,9 @@ export function AccountPage({ id: accountId }: { readonly id: string }) {
         text: accountsText.notFoundAdvice,
         seeAll: accountsText.seeAll,
       }}
-      waiting={<EarlyParts accountId={accountId} />}
     >
       {(data) => <AccountContent {...data} />}
     </DetailPage>
-  );
-}
-
-/** The list of the chosen tab needs nothing of the account but its id, so it is read at the same time. */
-function EarlyParts({ accountId }: { readonly accountId: string }) {
-  const tab = useTab();
-  return (
-    <>
-      <Skeleton height="86px" />
-      {tab === 'ledger' && <Ledger accountId={accountId} />}
-      {tab === 'tasks' && <TaskList accountId={accountId} />}
-      {tab !== 'ledger' && tab !== 'tasks' && <Skeleton height="240px" />}
-    </>
   );
 }
 
@@ -71,14 +56,12 @@ const parts = {
 };
 const tabs = ['ledger', 'tasks', 'purchases', 'prices', 'limits', 'keys', 'members'] as const;
 
-const useTab = () => useChoice('tab', tabs, 'ledger')[0];
-
 type PartProps = { readonly account: Account };
 
 function AccountContent({ account, counts }: Answer<'/api/admin/v1/accounts/show'>) {
   const { accountId, name } = account;
   const { hrefWith } = useAddress();
-  const tab = useTab();
+  const [tab] = useChoice('tab', tabs, 'ledger');
   const Part = parts[tab];
   const heading = (
     <span class="row">

@@ -10,7 +10,7 @@ import { Segmented, TextArea, TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { Megaphone } from '../../ui/icons.ts';
 import { ErrorBox } from '../../ui/notice.tsx';
-import { useNow } from '../../ui/time.tsx';
+import { localTime, useNow } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { announcementText } from './announcement-text.ts';
 
@@ -99,9 +99,4 @@ function AnnounceDialog({ announcement, onClose }: Props) {
       )}
     </ActionDialog>
   );
-}
-
-/** As the field spells it, in the reader's time zone. */
-function localTime(ms: number): string {
-  return new Date(ms - new Date(ms).getTimezoneOffset() * minuteMs).toISOString().slice(0, 16);
 }

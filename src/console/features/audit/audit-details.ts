@@ -1,6 +1,7 @@
 import type { OperatorAction } from '../../api/contract.ts';
 import { number } from '../../ui/money.tsx';
 import { exactTime } from '../../ui/time.tsx';
+import { isObject, type Values } from '../models/input-values.ts';
 import { auditText, detailNames } from './audit-text.ts';
 
 /** The reason has a column of its own, and ids mean nothing to a reader. */
@@ -9,19 +10,13 @@ const hidden = new Set(['reason', 'priceId', 'entryId', 'userId', 'linkId', 'bat
 /** Old and new values in one line. */
 export function detailsOf({ details }: Pick<OperatorAction, 'details'>): string {
   const { from, to } = details;
-  if (isValues(from) && isValues(to)) return changesOf(from, to);
+  if (isObject(from) && isObject(to)) return changesOf(from, to);
   return listed(Object.entries(details).filter(([name]) => !hidden.has(name)));
 }
 
 export function reasonOf({ details }: Pick<OperatorAction, 'details'>): string | undefined {
   const { reason } = details;
   return typeof reason === 'string' ? reason : undefined;
-}
-
-type Values = Readonly<Record<string, unknown>>;
-
-function isValues(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** "max unfinished tasks 1,000 → 40". */
@@ -48,6 +43,6 @@ function valueOf(name: string, value: unknown): string {
   if (typeof value === 'number') return /(?:Time|At|From)$/.test(name) ? exactTime(value) : number(value);
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.join(' + ');
-  if (isValues(value)) return listed(Object.entries(value));
+  if (isObject(value)) return listed(Object.entries(value));
   return value === null || value === undefined ? auditText.none : JSON.stringify(value);
 }

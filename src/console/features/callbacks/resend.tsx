@@ -11,14 +11,14 @@ import { callbacksText } from './callbacks-text.ts';
 /** Needs no confirmation, because a receiver recognizes a duplicate by its `webhook-id`. */
 export function ResendButton({ taskId }: { readonly taskId: string }) {
   const isOperator = useIsOperator();
-  const viewerReason = useRoleReason('member');
+  const memberReason = useRoleReason('member');
   return (
     <SendButton
       path={isOperator ? '/api/admin/v1/callbacks/redeliver' : '/api/v1/callbacks/redeliver'}
       body={{ taskId }}
       done={callbacksText.resent}
       size="small"
-      disabledReason={isOperator ? undefined : viewerReason}
+      disabledReason={isOperator ? undefined : memberReason}
     >
       <RotateCw size={14} aria-hidden="true" /> {callbacksText.resend}
     </SendButton>

@@ -18,7 +18,7 @@ export const creditsText = {
   chart: 'Charged by day and model',
   figures: 'Figures',
   day: 'Day (UTC)',
-  otherModels: 'All others',
+  others: 'All others',
   ledger: 'Ledger',
   entriesNoun: ['entry', 'entries'],
   entriesCaption: 'Ledger entries, newest first',

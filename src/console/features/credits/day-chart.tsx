@@ -15,26 +15,58 @@ type DayChartProps = { readonly days: readonly UsageDay[]; readonly fromMs: numb
 export function DayChart({ days, fromMs, count }: DayChartProps) {
   const charged = days.filter((one) => one.charged > 0);
   if (charged.length === 0) return null;
-  const names = Array.from({ length: count }, (_day, index) => dayOf(fromMs + index * dayMs));
-  const totalOf = (model: string) => sum(charged.filter((one) => one.model === model));
-  // In the order of the usage page, so that a model has the same color on both.
-  const models = [...new Set(charged.flatMap(({ model }) => model ?? []))].toSorted((a, b) => totalOf(b) - totalOf(a));
-  const isFew = models.length <= seriesColors.length && charged.every(({ model }) => model !== null);
-  // The last color is for all others.
-  const own = isFew ? models : models.slice(0, seriesColors.length - 1);
-  const labels = isFew ? own : [...own, creditsText.otherModels];
-  const series = labels.map((label, index): Series => {
-    const isOf = ({ model }: UsageDay) => (index < own.length ? model === label : !own.includes(model ?? ''));
-    const rows = charged.filter(isOf);
-    const values = names.map((name) => sum(rows.filter(({ day }) => day === name)));
-    return { label, color: `var(${seriesColors[index] ?? '--accent'})`, values };
-  });
+  const rows = charged.map((one) => ({ day: one.day, label: one.model ?? undefined, value: one.charged }));
   return (
     <Card title={creditsText.chart} isFlush>
-      <BarChart label={creditsText.chart} names={names.map(shortDay)} series={series} unit={creditsText.credits} />
-      <FiguresTable caption={creditsText.chart} names={names} series={series} />
+      <StackedDays title={creditsText.chart} rows={rows} fromMs={fromMs} count={count} unit={creditsText.credits} />
     </Card>
   );
+}
+
+type StackedRow = { readonly day: string; readonly label: string | undefined; readonly value: number };
+
+type StackedDaysProps = {
+  readonly title: string;
+  /** Those without a label belong to no group. */
+  readonly rows: readonly StackedRow[];
+  readonly fromMs: number;
+  readonly count: number;
+  readonly unit: string;
+};
+
+/** Each day as a stacked bar, and as a row of a table. */
+export function StackedDays({ title, rows, fromMs, count, unit }: StackedDaysProps) {
+  const names = Array.from({ length: count }, (_day, index) => dayOf(fromMs + index * dayMs));
+  const series = stacked(rows, names);
+  return (
+    <>
+      <BarChart label={title} names={names.map(shortDay)} series={series} unit={unit} />
+      <FiguresTable caption={title} names={names} series={series} />
+    </>
+  );
+}
+
+/**
+ * One color each for the groups with most; the last color for all others, and for rows without a label. Every page ranks them in this way,
+ * so that a model has the same color on each.
+ */
+function stacked(rows: readonly StackedRow[], days: readonly string[]): readonly Series[] {
+  const totals = new Map<string, number>();
+  for (const { label, value } of rows) if (label !== undefined) totals.set(label, (totals.get(label) ?? 0) + value);
+  const ranked = [...totals].toSorted(([, a], [, b]) => b - a).map(([label]) => label);
+  const isFew = ranked.length <= seriesColors.length && rows.every(({ label }) => label !== undefined);
+  const own = isFew ? ranked : ranked.slice(0, seriesColors.length - 1);
+  const labels = isFew ? own : [...own, creditsText.others];
+  return labels.map((label, index): Series => {
+    const isOf = (row: StackedRow) =>
+      index < own.length ? row.label === label : row.label === undefined || !own.includes(row.label);
+    const values = days.map((day) => sum(rows.filter((row) => row.day === day && isOf(row))));
+    return { label, color: `var(${seriesColors[index] ?? '--accent'})`, values };
+  });
+}
+
+function sum(rows: readonly StackedRow[]): number {
+  return rows.reduce((total, { value }) => total + value, 0);
 }
 
 /** The day of an instant in UTC, as the service names it. */
@@ -44,17 +76,13 @@ export function dayOf(ms: number): string {
 
 const dayFormat = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
-export function shortDay(day: string): string {
+function shortDay(day: string): string {
   return dayFormat.format(Date.parse(day));
-}
-
-function sum(days: readonly UsageDay[]): number {
-  return days.reduce((total, { charged }) => total + charged, 0);
 }
 
 type FiguresProps = { readonly caption: string; readonly names: readonly string[]; readonly series: readonly Series[] };
 
-export function FiguresTable({ caption, names, series }: FiguresProps) {
+function FiguresTable({ caption, names, series }: FiguresProps) {
   return (
     <details class="quiet figures">
       <summary>{creditsText.figures}</summary>

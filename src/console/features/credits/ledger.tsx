@@ -56,7 +56,7 @@ const columns: readonly Column<LedgerEntry>[] = [
     kind: 'head',
     cell: ({ kind, entryId }) => (
       <span class="nowrap">
-        <strong class="entry">{kindWord(kind)}</strong> <span class="faint number">#{entryId}</span>
+        <strong class="strong">{kindWord(kind)}</strong> <span class="faint number">#{entryId}</span>
       </span>
     ),
   },

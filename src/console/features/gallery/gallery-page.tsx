@@ -1,4 +1,3 @@
-import { useMemo } from 'preact/hooks';
 import type { Query } from '../../api/call.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
@@ -90,29 +89,26 @@ function useGalleryFilters(): readonly GalleryFilter[] {
   const [model, tag] = [get('model'), get('tag')];
   const models = (useRead('/api/v1/models', {}).data?.models ?? []).map((one) => one.model);
   const tags = useRead('/api/v1/gallery/tags', {}).data?.tags ?? [];
-  return useMemo(
-    () => [
-      {
-        name: 'favorite',
-        label: galleryText.views,
-        control: 'tabs',
-        options: [
-          { value: '', label: galleryText.all },
-          { value: 'true', label: galleryText.favorites },
-        ],
-        query: () => ({ favorite: true }),
-      },
-      { name: 'search', label: galleryText.search, query: (search: string) => ({ search }) },
-      choiceFilter({
-        name: 'model',
-        label: galleryText.model,
-        all: galleryText.allModels,
-        values: models,
-        given: model,
-      }),
-      choiceFilter({ name: 'ratio', label: galleryText.ratio, all: galleryText.allRatios, values: ratios }),
-      choiceFilter({ name: 'tag', label: galleryText.tag, all: galleryText.allTags, values: tags, given: tag }),
-    ],
-    [model, tag, models.join(), tags.join()],
-  );
+  return [
+    {
+      name: 'favorite',
+      label: galleryText.views,
+      control: 'tabs',
+      options: [
+        { value: '', label: galleryText.all },
+        { value: 'true', label: galleryText.favorites },
+      ],
+      query: () => ({ favorite: true }),
+    },
+    { name: 'search', label: galleryText.search, query: (search: string) => ({ search }) },
+    choiceFilter({
+      name: 'model',
+      label: galleryText.model,
+      all: galleryText.allModels,
+      values: models,
+      given: model,
+    }),
+    choiceFilter({ name: 'ratio', label: galleryText.ratio, all: galleryText.allRatios, values: ratios }),
+    choiceFilter({ name: 'tag', label: galleryText.tag, all: galleryText.allTags, values: tags, given: tag }),
+  ];
 }

@@ -6,10 +6,11 @@ import { paths } from '../../paths.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
-import { ChevronLeft, ChevronRight, Download, Link2, RefreshCw, Star, Tags, X } from '../../ui/icons.ts';
+import { ChevronLeft, ChevronRight, Link2, RefreshCw, Star, Tags, X } from '../../ui/icons.ts';
 import { Facts } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Toasts } from '../../ui/toast.tsx';
+import { DownloadLink } from '../tasks/task-actions.tsx';
 import { galleryText } from './gallery-text.ts';
 import { ShareDialog } from './share-dialog.tsx';
 import { TagDialog } from './tag-dialog.tsx';
@@ -33,7 +34,7 @@ export function Lightbox(props: LightboxProps) {
   const { video, links, isFavorite, onFavorite, onNewer, onOlder, onTagged, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const player = useRef<HTMLVideoElement>(null);
-  const viewerReason = useRoleReason('member');
+  const memberReason = useRoleReason('member');
   useEffect(() => {
     const { current } = dialog;
     current?.showModal();
@@ -60,7 +61,7 @@ export function Lightbox(props: LightboxProps) {
     else if (event.repeat) return;
     // The player and the buttons have a meaning of their own for the space bar.
     else if (key === ' ' && target.closest('button, a, video') === null) togglePlay(player.current);
-    else if (key.toLowerCase() === 'f' && viewerReason === undefined) onFavorite();
+    else if (key.toLowerCase() === 'f' && memberReason === undefined) onFavorite();
     else return;
     // The player would seek with the arrows.
     event.preventDefault();
@@ -81,7 +82,7 @@ export function Lightbox(props: LightboxProps) {
       <Stage {...props} player={player} />
       <aside>
         <div class="row apart">
-          <Button variant="quiet" aria-pressed={isFavorite} disabledReason={viewerReason} onClick={onFavorite}>
+          <Button variant="quiet" aria-pressed={isFavorite} disabledReason={memberReason} onClick={onFavorite}>
             <Star size={16} aria-hidden="true" /> {galleryText.favorite}
           </Button>
           <Button variant="quiet" size="icon" aria-label={galleryText.close} onClick={close}>
@@ -89,7 +90,7 @@ export function Lightbox(props: LightboxProps) {
           </Button>
         </div>
         <About video={video} />
-        <Actions video={video} links={links} viewerReason={viewerReason} onTagged={onTagged} />
+        <Actions video={video} links={links} memberReason={memberReason} onTagged={onTagged} />
         <p class="faint keys">{galleryText.keys}</p>
       </aside>
       <Toasts />
@@ -171,24 +172,22 @@ function About({ video }: { readonly video: GalleryVideo }) {
   );
 }
 
-type ActionsProps = Pick<LightboxProps, 'video' | 'links' | 'onTagged'> & { readonly viewerReason: string | undefined };
+type ActionsProps = Pick<LightboxProps, 'video' | 'links' | 'onTagged'> & { readonly memberReason: string | undefined };
 
-function Actions({ video, links, viewerReason, onTagged }: ActionsProps) {
+function Actions({ video, links, memberReason, onTagged }: ActionsProps) {
   const { accountId } = useAccount();
   return (
     <div class="row">
       <LinkButton href={paths.playgroundFrom(accountId, video.taskId)} variant="primary">
         <RefreshCw size={16} aria-hidden="true" /> {galleryText.runAgain}
       </LinkButton>
-      <DialogButton label={galleryText.share} icon={Link2} disabledReason={viewerReason}>
+      <DialogButton label={galleryText.share} icon={Link2} disabledReason={memberReason}>
         {(close) => <ShareDialog taskId={video.taskId} onClose={close} />}
       </DialogButton>
-      <DialogButton label={galleryText.editTags} icon={Tags} disabledReason={viewerReason}>
+      <DialogButton label={galleryText.editTags} icon={Tags} disabledReason={memberReason}>
         {(close) => <TagDialog videos={[video]} onTagged={onTagged} onClose={close} />}
       </DialogButton>
-      <a class="button" href={`${links.videoUrl}&download=1`} download>
-        <Download size={16} aria-hidden="true" /> {galleryText.download}
-      </a>
+      <DownloadLink url={links.videoUrl} label={galleryText.download} />
       <LinkButton href={paths.task(accountId, video.taskId)}>{galleryText.task}</LinkButton>
     </div>
   );

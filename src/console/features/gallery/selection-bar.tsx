@@ -19,7 +19,7 @@ type BarProps = { readonly selection: Selection; readonly videos: readonly Galle
 /** The actions on selected videos stay at the lower edge of the window while there are any. */
 export function SelectionBar({ selection, videos }: BarProps) {
   const { selected, selectAll, clear } = selection;
-  const [viewerReason, memberReason] = [useRoleReason('member'), useRoleReason('owner')];
+  const [memberReason, ownerReason] = [useRoleReason('member'), useRoleReason('owner')];
   const chosen = videos.filter(({ taskId }) => selected.includes(taskId));
   return (
     <div role="region" aria-label={galleryText.selection}>
@@ -35,10 +35,10 @@ export function SelectionBar({ selection, videos }: BarProps) {
             </Button>
           )}
           <DownloadButton taskIds={selected} />
-          <DialogButton label={galleryText.tagVideos} icon={Tags} disabledReason={viewerReason}>
+          <DialogButton label={galleryText.tagVideos} icon={Tags} disabledReason={memberReason}>
             {(close) => <TagDialog videos={chosen} onClose={close} />}
           </DialogButton>
-          <DialogButton label={galleryText.remove} icon={Trash2} variant="danger" disabledReason={memberReason}>
+          <DialogButton label={galleryText.remove} icon={Trash2} variant="danger" disabledReason={ownerReason}>
             {(close) => <DeleteDialog taskIds={selected} onClose={close} />}
           </DialogButton>
           <Button variant="quiet" size="icon" aria-label={galleryText.clearSelection} onClick={clear}>

@@ -7,7 +7,7 @@ import { useFields } from '../../ui/form.tsx';
 import { ReadError } from '../../ui/loaded.tsx';
 import { SendButton } from '../../ui/send-button.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
-import { dayMs, ExactTime, useNow } from '../../ui/time.tsx';
+import { dayMs, ExactTime, localTime, useNow } from '../../ui/time.tsx';
 import { galleryText } from './gallery-text.ts';
 
 const minuteMs = 60_000;
@@ -70,8 +70,8 @@ export function ShareDialog({ taskId, onClose }: { readonly taskId: string; read
         <TextField
           label={galleryText.lastDay}
           type="date"
-          min={dayOf(now)}
-          max={dayOf(now + 365 * dayMs)}
+          min={localTime(now).slice(0, 10)}
+          max={localTime(now + 365 * dayMs).slice(0, 10)}
           {...field('day')}
           name="expireTime"
         />
@@ -79,12 +79,6 @@ export function ShareDialog({ taskId, onClose }: { readonly taskId: string; read
       <ActiveLinks taskId={taskId} />
     </ActionDialog>
   );
-}
-
-/** Fields for dates take a day of the reader's time zone. */
-function dayOf(ms: number): string {
-  const date = new Date(ms);
-  return new Date(ms - date.getTimezoneOffset() * minuteMs).toISOString().slice(0, 10);
 }
 
 function ActiveLinks({ taskId }: { readonly taskId: string }) {

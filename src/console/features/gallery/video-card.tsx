@@ -24,7 +24,7 @@ const restMs = 120;
 export function VideoCard(props: CardProps) {
   const { video, links, isFavorite, isSelected, isPlaying, onPlay, onOpen, onSelect, onFavorite, onBroken } = props;
   const { prompt, width, height, seconds, tags } = video;
-  const viewerReason = useRoleReason('member');
+  const memberReason = useRoleReason('member');
   const timer = useRef<ReturnType<typeof setTimeout>>();
   const stop = () => {
     clearTimeout(timer.current);
@@ -49,8 +49,8 @@ export function VideoCard(props: CardProps) {
         {isPlaying && <Preview url={links.videoUrl} onBroken={onBroken} />}
         <span class="about">
           <span class="visually-hidden">{galleryText.open} </span>
-          <span class="words">{galleryText.short(prompt)}</span>
-          {tags.length > 0 && <span class="words">{tags.map((tag) => `#${tag}`).join(' ')}</span>}
+          <span class="words truncate">{galleryText.short(prompt)}</span>
+          {tags.length > 0 && <span class="words truncate">{tags.map((tag) => `#${tag}`).join(' ')}</span>}
         </span>
         <span class="length">{galleryText.seconds(seconds)}</span>
       </button>
@@ -65,9 +65,9 @@ export function VideoCard(props: CardProps) {
         class="star"
         aria-label={galleryText.favoriteOf(prompt)}
         aria-pressed={isFavorite}
-        aria-disabled={viewerReason !== undefined}
-        title={viewerReason ?? galleryText.favorite}
-        onClick={() => viewerReason === undefined && onFavorite()}
+        aria-disabled={memberReason !== undefined}
+        title={memberReason ?? galleryText.favorite}
+        onClick={() => memberReason === undefined && onFavorite()}
       >
         <Star size={16} aria-hidden="true" />
       </button>

@@ -39,7 +39,7 @@ function columnsOf({ account }: OfAccount): readonly Column<UsedApiKey>[] {
       kind: 'head',
       cell: ({ name, hint }) => (
         <span>
-          <bdi class="strong entry">{name}</bdi>
+          <bdi class="strong">{name}</bdi>
           <code class="under nowrap">{hint}</code>
         </span>
       ),

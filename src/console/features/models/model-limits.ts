@@ -1,7 +1,7 @@
-import { maxUploadMegabytes } from '../../../media/upload.ts';
+import { maxUploadMegabytes, type UploadKind } from '../../../media/upload.ts';
 import type { Model } from '../../api/contract.ts';
 import { number } from '../../ui/money.tsx';
-import { isObject } from './input-values.ts';
+import { boundsOf, isObject, mediaKindOf } from './input-values.ts';
 import { fieldWord, modelsText, valueWord } from './models-text.ts';
 
 // Words for the input of a model, made from its JSON Schema. A field that is newer than this code is described as well.
@@ -37,7 +37,7 @@ function hintOf(name: string, { description, enum: values }: Schema): string | u
 
 /** Undefined for a field that takes nothing. */
 function valueOf(name: string, schema: Schema): string | undefined {
-  const media = mediaOf(schema);
+  const media = mediaKindOf(schema);
   if (media !== undefined) return mediaWords(media, schema);
   const values = listOf(schema['enum'] ?? (schema['const'] === undefined ? undefined : [schema['const']]));
   if (values.length > 0) return values.map((value) => valueWord(name, value)).join(', ');
@@ -47,25 +47,14 @@ function valueOf(name: string, schema: Schema): string | undefined {
   return typeof maxLength === 'number' ? modelsText.characters(number(maxLength)) : modelsText.text;
 }
 
-/** The duration takes fractions, which are rounded: half a second below the least whole number is its bound. */
-function spanOf(name: string, { minimum, maximum, exclusiveMaximum }: Schema): string {
-  const isRounded = typeof exclusiveMaximum === 'number';
-  const least = isRounded && typeof minimum === 'number' ? Math.ceil(minimum) : minimum;
-  const most = isRounded ? Math.ceil(exclusiveMaximum) - 1 : maximum;
-  if (typeof least !== 'number' || typeof most !== 'number') return modelsText.number;
-  const words = least === most ? number(least) : modelsText.span(number(least), number(most));
+function spanOf(name: string, schema: Schema): string {
+  const { min, max } = boundsOf(schema);
+  if (min === undefined || max === undefined) return modelsText.number;
+  const words = min === max ? number(min) : modelsText.span(number(min), number(max));
   return name === 'duration' ? `${words}\u00A0s` : words;
 }
 
-type Media = keyof typeof maxUploadMegabytes;
-
-function mediaOf({ type, items, contentMediaType }: Schema): Media | undefined {
-  const given = type === 'array' && isObject(items) ? items['contentMediaType'] : contentMediaType;
-  const kind = typeof given === 'string' ? given.split('/')[0] : undefined;
-  return (['image', 'video', 'audio'] as const).find((one) => one === kind);
-}
-
-function mediaWords(media: Media, { type, minItems, maxItems }: Schema): string | undefined {
+function mediaWords(media: UploadKind, { type, minItems, maxItems }: Schema): string | undefined {
   const [min, max] = type === 'array' ? [Number(minItems ?? 0), Number(maxItems ?? 1)] : [1, 1];
   if (max === 0) return undefined;
   const count = type === 'array' ? modelsText.files[media](min, max) : modelsText.oneFile[media];

@@ -49,7 +49,7 @@ export const installationText = {
   stuckText:
     'Their workflow code keeps failing. They’re refunded automatically after a while. The worker log has the reason.',
   waiting: 'Waiting',
-  queuing: 'In queue',
+  queuing: 'Queued',
   generating: 'Generating',
   none: 'none',
   oldest: (age: string) => `oldest ${age}`,

@@ -1,10 +1,7 @@
-import { failureOf } from '../../api/problem.ts';
-import { useSend } from '../../api/queries.ts';
-import { Button } from '../../ui/button.tsx';
 import { X } from '../../ui/icons.ts';
+import { SendButton } from '../../ui/send-button.tsx';
 import { TableCard } from '../../ui/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
-import { toast } from '../../ui/toast.tsx';
 import { roleWord } from './role-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { peopleText } from './people-text.ts';
@@ -47,30 +44,20 @@ export function Invitations({ title, invitations, isOperator = false, disabledRe
         {
           title: peopleText.actions,
           kind: 'actions',
-          cell: (invitation) => (
-            <RevokeButton invitation={invitation} isOperator={isOperator} disabledReason={disabledReason} />
+          cell: ({ linkId, email }) => (
+            <SendButton
+              path={isOperator ? '/api/admin/v1/people/withdraw' : '/api/console/v1/members/withdraw'}
+              body={{ linkId }}
+              done={peopleText.withdrawn}
+              size="small"
+              aria-label={peopleText.withdrawOf(email)}
+              disabledReason={disabledReason}
+            >
+              <X size={14} aria-hidden="true" /> {peopleText.withdraw}
+            </SendButton>
           ),
         },
       ]}
     />
-  );
-}
-
-type RevokeProps = Pick<InvitationsProps, 'isOperator' | 'disabledReason'> & { readonly invitation: Invitation };
-
-function RevokeButton({ invitation: { linkId, email }, isOperator, disabledReason }: RevokeProps) {
-  const revoke = useSend(isOperator === true ? '/api/admin/v1/people/withdraw' : '/api/console/v1/members/withdraw', {
-    onDone: () => toast(peopleText.withdrawn),
-  });
-  return (
-    <Button
-      size="small"
-      busy={revoke.isPending}
-      aria-label={peopleText.withdrawOf(email)}
-      disabledReason={disabledReason}
-      onClick={() => revoke.mutate({ linkId }, { onError: (error) => toast(failureOf(error).sentence, 'bad') })}
-    >
-      <X size={14} aria-hidden="true" /> {peopleText.withdraw}
-    </Button>
   );
 }

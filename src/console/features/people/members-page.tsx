@@ -49,7 +49,7 @@ export function MembersPage() {
           kind: 'head',
           cell: ({ email, userId, isDisabled }) => (
             <span class="row">
-              <strong class="entry">{email}</strong>
+              <strong class="strong">{email}</strong>
               {userId === me?.user.userId && <Badge>{text.you}</Badge>}
               {isDisabled && <Badge tone="warn">{text.disabled}</Badge>}
             </span>
@@ -82,7 +82,7 @@ export function MembersPage() {
       <Card title={text.roles}>
         <Facts facts={roles.map((role) => [roleWords[role], roleRights[role]])} />
       </Card>
-      {useIsOwner() && <SecurityEventsCard path="/api/console/v1/events" />}
+      {useIsOwner() && <SecurityEventsCard />}
     </ListPage>
   );
 }

@@ -1,6 +1,6 @@
 import type { Model } from '../../api/contract.ts';
 import type { UploadKind } from '../../../media/upload.ts';
-import { isObject, textsOf, type Values } from '../models/input-values.ts';
+import { boundsOf, isObject, mediaKindOf, textsOf, type Values } from '../models/input-values.ts';
 
 // The form of the playground is made from the JSON Schema of the chosen model, so a new field of the vocabulary needs no code here.
 
@@ -101,17 +101,13 @@ function fieldsBelow(holder: Schema, parent: string | undefined): readonly Field
   });
 }
 
-const mediaKinds: readonly UploadKind[] = ['image', 'video', 'audio'];
-
 /** Undefined for a field that leaves no choice. */
 function controlOf(schema: Schema, isOwn: boolean): Control | undefined {
-  const { type, items, minimum: least, maximum, exclusiveMaximum, contentMediaType } = schema;
-  const isList = type === 'array';
-  const mediaType = (isList ? items?.contentMediaType : contentMediaType)?.split('/')[0];
-  const media = mediaKinds.find((kind) => kind === mediaType);
+  const { type } = schema;
+  const media = mediaKindOf(schema);
   if (media !== undefined) {
     const { minItems: min = 0, maxItems: max = 1 } = schema;
-    return max === 0 ? undefined : { kind: 'media', media, isList, min, max };
+    return max === 0 ? undefined : { kind: 'media', media, isList: type === 'array', min, max };
   }
   const values = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
   if (values !== undefined) {
@@ -122,10 +118,7 @@ function controlOf(schema: Schema, isOwn: boolean): Control | undefined {
     return schema.default === undefined ? { kind: 'choice', values: [true, false] } : { kind: 'switch' };
   }
   if (type === 'integer' || type === 'number') {
-    // The duration takes fractions, which are rounded: half a second below the least whole number is the bound.
-    const isRounded = exclusiveMaximum !== undefined;
-    const min = isRounded ? Math.ceil(least ?? 0) : least;
-    const max = isRounded ? Math.ceil(exclusiveMaximum) - 1 : maximum;
+    const { isRounded, min, max } = boundsOf(schema);
     const isWhole = isRounded || type === 'integer';
     if (isWhole && min !== undefined && max !== undefined && schema.default !== undefined && max - min <= 100) {
       return min === max ? undefined : { kind: 'range', min, max };

@@ -78,7 +78,7 @@ export function MediaField(props: MediaProps) {
           type="file"
           hidden
           multiple={max > 1}
-          accept={uploadTypes[media].join(',') || `${media}/*`}
+          accept={uploadTypes[media].join(',')}
           aria-label={playgroundText.filesOf(label)}
           onChange={(event) => {
             const { files } = event.currentTarget;

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Model } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
@@ -96,7 +96,7 @@ function useShownTasks() {
   const { get, set } = useAddress();
   const [partly, setPartly] = useState<Batch>();
   const given = get('tasks');
-  const taskIds = useMemo(() => taskIdsOf(given), [given]);
+  const taskIds = taskIdsOf(given);
   const reads = useTasks(taskIds);
   const views = reads.flatMap(({ data }) => (data === undefined ? [] : [data]));
   // Two tasks may be accepted at about the same time, so each is added to the current ones of the address.

@@ -41,10 +41,10 @@ export function RunAgain({ view, models, onAccepted, onEdit }: AgainProps) {
       setSeed(randomSeed());
     },
   });
-  const viewerReason = useRoleReason('member');
+  const memberReason = useRoleReason('member');
   const atMs = useNow(priceMs);
   const reason =
-    viewerReason ??
+    memberReason ??
     (contentDeleteTime !== null
       ? playgroundText.contentDeleted
       : model === undefined

@@ -28,8 +28,9 @@ type CardProps = {
 export function VariantCard(props: CardProps) {
   const { view, label, isAlone, models, shared, onSound, onExpired, onRunAgain, onEdit } = props;
   const { of } = useTaskPaths();
-  const { task, video } = view;
-  const [url] = task.resultJson.resultUrls;
+  const { task } = view;
+  const { resultUrls, video } = task.resultJson;
+  const [url] = resultUrls;
   return (
     <article class="variant" aria-label={label}>
       {!isAlone && (

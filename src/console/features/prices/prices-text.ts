@@ -1,5 +1,5 @@
 import type { SetPrice } from '../../api/contract.ts';
-import type { Tone } from '../../ui/badge.tsx';
+import { type Word, wordOf } from '../../ui/badge.tsx';
 import { number } from '../../ui/money.tsx';
 
 /** Every text about prices. */
@@ -58,14 +58,11 @@ export const pricesText = {
   amountPerVideo: (credits: number) => `${number(credits)}/video`,
 } as const;
 
-const states: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
-  announced: ['Announced', 'live'],
-  in_force: ['In force', 'good'],
-  past: ['Past', 'calm'],
-  withdrawn: ['Withdrawn', 'warn'],
-} satisfies Record<SetPrice['state'], readonly [string, Tone]>;
+const stateWords: Readonly<Record<SetPrice['state'], Word>> = {
+  announced: { word: 'Announced', tone: 'live' },
+  in_force: { word: 'In force', tone: 'good' },
+  past: { word: 'Past', tone: 'calm' },
+  withdrawn: { word: 'Withdrawn', tone: 'warn' },
+};
 
-/** Also for a state that is newer than this page. */
-export function priceState(state: string): readonly [word: string, tone: Tone] {
-  return states[state] ?? [state, 'calm'];
-}
+export const priceWord = (state: string) => wordOf(stateWords, state);

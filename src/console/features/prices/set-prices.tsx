@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { SetPrice } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { StateDot } from '../../ui/badge.tsx';
+import { StateWord } from '../../ui/badge.tsx';
 import { ChangeButton } from '../../ui/change-button.tsx';
 import { Tags } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
@@ -12,11 +12,11 @@ import { ExactTime, exactTime } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
 import { Amounts, PriceOf } from './price-parts.tsx';
-import { pricesText, priceState } from './prices-text.ts';
+import { pricesText, priceWord } from './prices-text.ts';
 
 type SetPricesProps = { readonly accountId: string | undefined };
 
-/** Prices that operators set, newest first; a future price can be revoked. */
+/** Prices that operators set, newest first; a future price can be withdrawn. */
 export function SetPrices({ accountId }: SetPricesProps) {
   const isOfAccount = accountId !== undefined;
   return (
@@ -50,13 +50,7 @@ const columns: readonly Column<SetPrice>[] = [
   { title: pricesText.model, kind: 'head', cell: ({ model, priceName }) => <PriceOf model={model} name={priceName} /> },
   accountColumn,
   { title: pricesText.credits, cell: (price) => <SetAmounts price={price} /> },
-  {
-    title: pricesText.state,
-    cell: ({ state }) => {
-      const [word, tone] = priceState(state);
-      return <StateDot tone={tone}>{word}</StateDot>;
-    },
-  },
+  { title: pricesText.state, cell: ({ state }) => <StateWord of={priceWord(state)} /> },
   { title: pricesText.effective, cell: ({ fromTime }) => <ExactTime ms={fromTime} /> },
   {
     title: pricesText.reason,

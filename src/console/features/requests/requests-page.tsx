@@ -1,4 +1,3 @@
-import { useMemo } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Query } from '../../api/call.ts';
 import type { LoggedRequest } from '../../api/contract.ts';
@@ -57,21 +56,19 @@ function useRequestFilters(): readonly RequestFilter[] {
   const isOwner = useIsOwner();
   const given = useAddress().get('key');
   const { data } = useRead('/api/v1/keys', {}, { isEnabled: isOwner });
-  return useMemo(() => {
-    const keys = (data?.keys ?? []).map(({ keyId, name }) => ({ value: keyId, label: name }));
-    // The key in the address stays a choice while the names are loaded.
-    const unnamed = given === undefined || keys.some(({ value }) => value === given) ? [] : [given];
-    const choices = [...keys, ...unnamed.map((value) => ({ value, label: requestsText.ofKey }))];
-    const keyFilter: RequestFilter = {
-      name: 'key',
-      label: requestsText.key,
-      ...(isOwner
-        ? { options: [{ value: '', label: requestsText.allKeys }, ...choices] }
-        : { control: 'chip', chip: () => requestsText.ofKey }),
-      query: (keyId) => ({ keyId }),
-    };
-    return [statusFilter, keyFilter, ...textFilters];
-  }, [isOwner, data, given]);
+  const keys = (data?.keys ?? []).map(({ keyId, name }) => ({ value: keyId, label: name }));
+  // The key in the address stays a choice while the names are loaded.
+  const unnamed = given === undefined || keys.some(({ value }) => value === given) ? [] : [given];
+  const choices = [...keys, ...unnamed.map((value) => ({ value, label: requestsText.ofKey }))];
+  const keyFilter: RequestFilter = {
+    name: 'key',
+    label: requestsText.key,
+    ...(isOwner
+      ? { options: [{ value: '', label: requestsText.allKeys }, ...choices] }
+      : { control: 'chip', chip: () => requestsText.ofKey }),
+    query: (keyId) => ({ keyId }),
+  };
+  return [statusFilter, keyFilter, ...textFilters];
 }
 
 const columns: readonly Column<LoggedRequest>[] = [

@@ -50,7 +50,7 @@ export function Passkeys() {
         expected={1}
         empty={{ icon: Fingerprint, title: text.none, children: <NoPasskeys add={add} /> }}
         columns={[
-          { title: text.columns.name, kind: 'head', cell: ({ name }) => <strong class="entry">{name}</strong> },
+          { title: text.columns.name, kind: 'head', cell: ({ name }) => <strong class="strong">{name}</strong> },
           { title: text.columns.added, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
           {
             title: text.columns.used,

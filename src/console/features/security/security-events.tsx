@@ -7,16 +7,16 @@ import { eventLabel, securityText } from './security-text.ts';
 
 const text = securityText.events;
 
-type EventsProps = { readonly path: '/api/console/v1/events' | '/api/admin/v1/people/events' };
-
 /** The events of an account's people, as a card. */
-export function SecurityEventsCard({ path }: EventsProps) {
+export function SecurityEventsCard() {
   return (
     <Card title={text.title} isFlush>
-      <SecurityEvents path={path} />
+      <SecurityEvents path="/api/console/v1/events" />
     </Card>
   );
 }
+
+type EventsProps = { readonly path: '/api/console/v1/events' | '/api/admin/v1/people/events' };
 
 /** Sign-ins, links, roles and ended sessions: of an account's people, or of everyone. */
 export function SecurityEvents({ path }: EventsProps) {

@@ -37,7 +37,7 @@ export function Sessions() {
             kind: 'head',
             cell: ({ userAgent, isCurrent }) => (
               <span class="row">
-                <strong class="entry">{deviceOf(userAgent) || text.unknown}</strong>
+                <strong class="strong">{deviceOf(userAgent) || text.unknown}</strong>
                 {isCurrent && <Badge tone="good">{text.current}</Badge>}
               </span>
             ),

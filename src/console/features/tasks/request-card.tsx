@@ -3,6 +3,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Card, type Fact, Facts } from '../../ui/page.tsx';
 import { isObject, textsOf, type Values } from '../models/input-values.ts';
 import { fieldWord, valueWord } from '../models/models-text.ts';
+import { isUpload } from '../playground/upload-previews.ts';
 import { MediaThumbnail, previewOf } from './media-thumbnail.tsx';
 import { tasksText } from './tasks-text.ts';
 import type { TaskView } from './use-task.ts';
@@ -55,7 +56,7 @@ function MediaLinks({ media, urls }: { readonly media: string; readonly urls: re
     <ul class="chosen-media">
       {urls.map((url, index) => {
         const [name] = url.split('?');
-        const href = previewOf(url) ?? (url.includes('/media/uploads/') ? undefined : url);
+        const href = previewOf(url) ?? (isUpload(url) ? undefined : url);
         return (
           // The same file may be given twice.
           // oxlint-disable-next-line react/no-array-index-key

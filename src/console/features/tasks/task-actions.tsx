@@ -76,13 +76,13 @@ export function DownloadLink({ url, label }: { readonly url: string | undefined;
 /** The dialog stays when the task ends while it is open. */
 export function CancelButton({ view: { task } }: { readonly view: TaskView }) {
   const isOperator = useIsOperator();
-  const viewerReason = useRoleReason('member');
+  const memberReason = useRoleReason('member');
   const [isOpen, setOpen] = useState(false);
   const { taskId, creditsCharged } = task;
   return (
     <>
       {isLive(task) && (
-        <Button variant="danger" disabledReason={isOperator ? undefined : viewerReason} onClick={() => setOpen(true)}>
+        <Button variant="danger" disabledReason={isOperator ? undefined : memberReason} onClick={() => setOpen(true)}>
           <Ban size={16} aria-hidden="true" /> {tasksText.cancel}
         </Button>
       )}

@@ -26,8 +26,9 @@ export function LedgerCard({ ledger }: Pick<TaskTimeline, 'ledger'>) {
 }
 
 export function DetailsCard({ view }: { readonly view: TaskView }) {
-  const { task, video, createdBy, priceName, mediaDeleteTime, operator } = view;
+  const { task, createdBy, priceName, mediaDeleteTime, operator } = view;
   const { model, createTime, completeTime } = task;
+  const { video } = task.resultJson;
   return (
     <Card title={tasksText.details}>
       <Facts
@@ -55,9 +56,9 @@ function Creator({ of: { kind, id, name } }: { readonly of: NonNullable<TaskTime
   );
 }
 
-function measured(video: NonNullable<TaskTimeline['video']>): string {
-  const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = video;
-  const length = `${Number(durationSeconds.toFixed(2))}\u00A0s`;
+function measured(video: NonNullable<TaskView['task']['resultJson']['video']>): string {
+  const { width, height, seconds, framesPerSecond, hasAudio } = video;
+  const length = `${Number(seconds.toFixed(2))}\u00A0s`;
   const rate = `${Number(framesPerSecond.toFixed(2))}\u00A0fps`;
-  return `${widthPx}\u00A0×\u00A0${heightPx}, ${length}, ${rate}, ${hasAudio ? tasksText.sound : tasksText.silent}`;
+  return `${width}\u00A0×\u00A0${height}, ${length}, ${rate}, ${hasAudio ? tasksText.sound : tasksText.silent}`;
 }

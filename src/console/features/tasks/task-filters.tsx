@@ -1,4 +1,3 @@
-import { useMemo } from 'preact/hooks';
 import type { Answer, Query } from '../../api/call.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount, useIsOperator } from '../../api/session.ts';
@@ -21,10 +20,8 @@ export function useTaskFilters(): readonly TaskFilter[] {
   const others = useOtherFilters();
   const counts = useCounts(others);
   const state = useAddress().get('state');
-  return useMemo(() => {
-    const days = others.findIndex(({ name }) => name === 'since');
-    return [stateFilter(counts), ...others.toSpliced(days, 0, failureFilter(state))];
-  }, [counts, others, state]);
+  const days = others.findIndex(({ name }) => name === 'since');
+  return [stateFilter(counts), ...others.toSpliced(days, 0, failureFilter(state))];
 }
 
 /** Without an account, the service searches at most seven days for what has no index. */
@@ -38,37 +35,34 @@ function useOtherFilters(): readonly TaskFilter[] {
   );
   const isOfAll = isOperator && account === undefined;
   const isLimited = isOfAll && (model ?? provider ?? search ?? createdBy) !== undefined;
-  return useMemo(
-    () => [
-      {
-        name: 'search',
-        label: isOfAll ? tasksText.searchId : tasksText.search,
-        query: (text: string) => ({ search: text }),
-      },
-      ...(isOperator ? [accountFilter] : []),
-      choiceFilter({
-        name: 'model',
-        label: tasksText.model,
-        all: tasksText.allModels,
-        values: names.models,
-        given: model,
-      }),
-      ...(isOperator
-        ? [
-            choiceFilter({
-              name: 'provider',
-              label: tasksText.provider,
-              all: tasksText.allProviders,
-              values: names.providers,
-              given: provider,
-            }),
-          ]
-        : []),
-      isOperator ? makerChip : makerFilter(makers.options, createdBy),
-      ...(isLimited ? limited(rangeFilters(tasksText.created, tasksText.customWeek)) : rangeFilters(tasksText.created)),
-    ],
-    [isOperator, isOfAll, isLimited, model, provider, createdBy, names.key, makers.key],
-  );
+  return [
+    {
+      name: 'search',
+      label: isOfAll ? tasksText.searchId : tasksText.search,
+      query: (text: string) => ({ search: text }),
+    },
+    ...(isOperator ? [accountFilter] : []),
+    choiceFilter({
+      name: 'model',
+      label: tasksText.model,
+      all: tasksText.allModels,
+      values: names.models,
+      given: model,
+    }),
+    ...(isOperator
+      ? [
+          choiceFilter({
+            name: 'provider',
+            label: tasksText.provider,
+            all: tasksText.allProviders,
+            values: names.providers,
+            given: provider,
+          }),
+        ]
+      : []),
+    isOperator ? makerChip : makerFilter(makers, createdBy),
+    ...(isLimited ? limited(rangeFilters(tasksText.created, tasksText.customWeek)) : rangeFilters(tasksText.created)),
+  ];
 }
 
 const countsMs = 15_000;
@@ -151,18 +145,17 @@ function useNames() {
   const upstream = useRead('/api/admin/v1/providers', {}, { isEnabled: isOperator });
   const models = ((isOperator ? priced : own).data?.models ?? []).map(({ model }) => model);
   const providers = (upstream.data?.providers ?? []).map(({ provider }) => provider);
-  return { models, providers, key: [...models, '', ...providers].join() };
+  return { models, providers };
 }
 
 /** The people of the account, and its keys for those who may list them. */
-function useMakers() {
+function useMakers(): readonly Maker[] {
   const isOperator = useIsOperator();
   const { role } = useAccount();
   const people = useRead('/api/console/v1/members', {}, { isEnabled: !isOperator });
   const keys = useRead('/api/v1/keys', {}, { isEnabled: !isOperator && role === 'owner' });
-  const options: readonly Maker[] = [
+  return [
     ...(people.data?.members ?? []).map(({ userId, email }) => ({ value: userId, label: email })),
     ...(keys.data?.keys ?? []).map(({ keyId, name }) => ({ value: keyId, label: tasksText.keyNamed(name) })),
   ];
-  return { options, key: JSON.stringify(options) };
 }

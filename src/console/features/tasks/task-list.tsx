@@ -13,9 +13,8 @@ import { accountColumn, makerColumn, taskColumns } from './task-table.tsx';
 import { tasksText } from './tasks-text.ts';
 import { isLive, type TaskRow } from './use-task.ts';
 
-const [headColumn, ...otherColumns] = taskColumns;
 const columns = [...taskColumns, makerColumn];
-const columnsOfOperators = [...(headColumn === undefined ? [] : [headColumn]), accountColumn, ...otherColumns];
+const columnsOfOperators = taskColumns.toSpliced(1, 0, accountColumn);
 
 type ListProps = { readonly accountId?: string; readonly filters?: readonly TaskFilter[] };
 

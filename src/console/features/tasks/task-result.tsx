@@ -14,10 +14,11 @@ type ResultProps = {
 
 /** The video in its shape, the progress of its generation, or the receipt of a failure. */
 export function TaskResult({ view, onExpired, shared }: ResultProps) {
-  const { task, video, posterUrl } = view;
+  const { task, posterUrl } = view;
   if (task.state === 'fail') return <TaskReceipt view={view} />;
-  const [url] = task.resultJson.resultUrls;
-  const shape = video === null ? shapeOf(task.param.input.ratio) : `${video.widthPx} / ${video.heightPx}`;
+  const { resultUrls, video } = task.resultJson;
+  const [url] = resultUrls;
+  const shape = video === undefined ? shapeOf(task.param.input.ratio) : `${video.width} / ${video.height}`;
   return (
     <div class="film" style={{ aspectRatio: shape, maxHeight: '72vh' }}>
       {task.state !== 'success' ? (

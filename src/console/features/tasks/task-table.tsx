@@ -48,7 +48,7 @@ export const makerColumn: Column<TaskRow> = {
 function MakerLink({ of: { id, name } }: { readonly of: NonNullable<TaskRow['createdBy']> }) {
   const { hrefWith } = useAddress();
   return (
-    <Link href={hrefWith({ createdBy: id })} class="above maker" title={tasksText.onlyOf(name ?? id)}>
+    <Link href={hrefWith({ createdBy: id })} class="above maker truncate" title={tasksText.onlyOf(name ?? id)}>
       <bdi>{name ?? shortId(id)}</bdi>
     </Link>
   );

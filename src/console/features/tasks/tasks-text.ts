@@ -230,7 +230,7 @@ export const tasksText = {
   videoDeletedBecause: 'It’s no longer available. The record remains.',
   progress: 'Progress',
   generating: 'You can leave this page. The video keeps generating.',
-  waiting: 'Queued. Generation starts automatically.',
+  waiting: 'Generation starts automatically.',
   queued: 'Generation starts as soon as a slot is free.',
   ahead: (count: number) =>
     count === 1 ? '1 of your tasks is ahead in the queue.' : `${number(count)} of your tasks are ahead in the queue.`,

@@ -45,7 +45,7 @@ function Figures({ trends }: FiguresProps) {
   const { isPartial } = trends;
   return (
     <>
-      {isPartial && <Notice>{trendsText.partial(200_000)}</Notice>}
+      {isPartial && <Notice>{trendsText.partial}</Notice>}
       <TotalTiles trends={trends} />
       <Charts trends={trends} />
       <ProviderTrends trends={trends} />

@@ -6,7 +6,7 @@ export const trendsText = {
   range: 'Range',
   ranges: { day: '24 hours', week: '7 days', month: '30 days' },
   note: 'Times are in UTC. Tasks are counted when they end. Time to video runs from acceptance until the video is visible.',
-  partial: (tasks: number) => `Too many tasks to include all of them: these figures cover the newest ${number(tasks)}.`,
+  partial: 'Too many tasks to include all of them: these figures cover the newest ones.',
   volume: 'Tasks that ended',
   tasks: 'tasks',
   succeeded: 'Succeeded',

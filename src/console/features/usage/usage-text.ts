@@ -22,7 +22,6 @@ export const usageText = {
   },
   /** The tasks that belong to no group were created in this way. */
   unnamed: { model: 'No model', key: 'In the console', person: 'With API keys' },
-  others: 'All others',
   models: 'Models',
   modelsCaption: 'Success and latency by model',
   model: 'Model',

@@ -43,7 +43,7 @@ const words: Readonly<Record<string, Reason>> = {
   },
   provider_limit: { word: 'Provider limit', tone: 'live', help: 'All slots of the provider are taken.' },
   provider_cooldown: { word: 'Cooldown', tone: 'warn', help: 'The provider failed. It’s retried after a pause.' },
-  provider_disabled: { word: 'Provider disabled', tone: 'bad', help: 'An operator drained or disabled the provider.' },
+  provider_disabled: { word: 'Provider switched off', tone: 'bad', help: 'An operator drained it or turned it off.' },
   account_queue: {
     word: 'Account queue',
     tone: 'calm',

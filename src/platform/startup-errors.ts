@@ -1,5 +1,5 @@
 import { chmod, mkdir, stat } from 'node:fs/promises';
-import { errorCode, SetupError } from '../platform/errors.ts';
+import { errorCode, SetupError } from './errors.ts';
 
 // Explains errors of folders and ports to the operator who starts the program.
 
