@@ -11,6 +11,7 @@ import { findFfmpeg } from '../embedded/ffmpeg.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalize-video.ts';
+import { withDeadline } from '../outbound/limits.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { createProviderClient } from '../outbound/provider-client.ts';
 import type { JsonObject } from '../providers/contract.ts';
@@ -83,7 +84,19 @@ function jsonObject(text: string): JsonObject {
 /** Ctrl-C ends the check as its timeout does: its jobs are cancelled. */
 async function checked(baseUrl: string, options: CheckOptions, asJson: boolean): Promise<readonly Finding[]> {
   const interruption = listenForInterruptions();
-  const signal = AbortSignal.any([interruption.signal, AbortSignal.timeout(options.timeout * 1000)]);
+  const findings = await withDeadline(options.timeout * 1000, [interruption.signal], (signal) =>
+    checkUntil(signal, baseUrl, options, asJson),
+  );
+  if (interruption.signal.aborted) throw interrupted('Interrupted. The jobs of the check were cancelled.');
+  return findings;
+}
+
+async function checkUntil(
+  signal: AbortSignal,
+  baseUrl: string,
+  options: CheckOptions,
+  asJson: boolean,
+): Promise<readonly Finding[]> {
   const read = secretReader(process.cwd());
   const keyRef = keyRefOf(options);
   const key = keyRef && read(keyRef)();
@@ -102,7 +115,7 @@ async function checked(baseUrl: string, options: CheckOptions, asJson: boolean):
     if (status === 401 && key === undefined) {
       throw new CommandError(`${baseUrl} requires a key; pass it with --key-env NAME or --key-file PATH`);
     }
-    const findings = await checkConformance({
+    return await checkConformance({
       client,
       strangers: key === undefined ? undefined : strangers,
       bodies: await bodiesOf(options),
@@ -116,8 +129,6 @@ async function checked(baseUrl: string, options: CheckOptions, asJson: boolean):
       },
       say: progress,
     });
-    if (interruption.signal.aborted) throw interrupted('Interrupted. The jobs of the check were cancelled.');
-    return findings;
   } finally {
     await Promise.allSettled(Object.values(clients).map((one) => one.close()));
     await rm(workFolder, { recursive: true });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { v4 as uuid } from 'uuid';
 import { sha256Of } from '../../media/file-hash.ts';
+import { withDeadline } from '../../outbound/limits.ts';
 import { detailOf } from '../answers.ts';
 import { type Came, failed, type Finding, pass, type Rule, skipped, statusIn } from './conformance-report.ts';
 import {
@@ -155,8 +156,8 @@ async function checkCancel(run: Run): Promise<void> {
     const answer = await send('DELETE', id);
     if (answer.status === 405) return skipped('the server cannot stop jobs');
     if (answer.status !== 200 || statusIn(answer) === undefined) return failed(answer.came);
-    const stopping = { ...run, signal: AbortSignal.any([run.signal, AbortSignal.timeout(stopTimeoutMs)]) };
-    const after = await follow(stopping, id);
+    if (run.signal.aborted) return skipped('the time was over');
+    const after = await withDeadline(stopTimeoutMs, [run.signal], (signal) => follow({ ...run, signal }, id));
     status = statusIn(after) ?? '';
     if (!isFinal(after) || (isFinal(answer) && statusIn(answer) !== status)) return failed(after.came);
     return pass;
