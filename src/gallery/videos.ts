@@ -67,7 +67,7 @@ const isAfterCursor = (time: string, id: string) => `(${time}, ${id}) < (
     case when $2::uuid is null then 'infinity' else (select created_at from tasks where id = $2 and account_id = $1) end,
     coalesce($2, ${leastId}))`;
 
-/** If none of these filters is set, every candidate is on the page, so that no more need be examined. */
+/** If none of these filters is set, every candidate is on the page, so the query reads one page only. */
 const mostExamined = `case when $4::text is null and not $5::boolean and $6::text is null and $7::text is null then $8::int
   else ${maxExamined} end`;
 

@@ -17,7 +17,7 @@ export function exampleOf(
   { name = 'value', isWhole = false, depth = 0 } = {},
 ): unknown {
   const { schema: found, alternatives } = resolve(description, schema);
-  const [given = found.examples?.[0] ?? found.default] = [found.example];
+  const given = found.example === undefined ? (found.examples?.[0] ?? found.default) : found.example;
   if (given !== undefined) return given;
   const options = { name, isWhole, depth: depth + 1 };
   const [first] = alternatives;

@@ -86,7 +86,7 @@ test('brackets in strings and closed brackets do not count as levels', () => {
 
 test('the time to check a body grows with its length alone', () => {
   const [largest, parts] = [256 * 1024, 64];
-  // Values are so long that a body has no more of them than it may have.
+  // The values are long, so that no body exceeds the maximum number of values.
   const value = `"${'x'.repeat(20)}"`;
   const bodies = (size: number) => [
     `{"a":[${`${value},`.repeat(size / 32)}""]}`,
