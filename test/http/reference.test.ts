@@ -89,7 +89,7 @@ describe('samples', () => {
   test('with curl parse in a shell, into one URL, known options and a body that is JSON', () => {
     const echo = String.raw`curl() { printf '%s\0' "$@"; printf '\1'; }`;
     const script = [echo, ...samples.map(({ sh }) => sh)].join('\n');
-    const calls = execFileSync('bash', ['-c', script], { encoding: 'utf8' }).split('\u0001').slice(0, -1);
+    const calls = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\u0001').slice(0, -1);
     assert.equal(calls.length, samples.length);
     for (const [index, call] of calls.entries()) {
       const [url = '', ...rest] = call.split('\0').slice(0, -1);

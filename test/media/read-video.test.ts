@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { promisify } from 'node:util';
 import { readVideo, ReadTimeoutError } from '../../src/media/read-video.ts';
 import { VideoFileError } from '../../src/media/video-file-error.ts';
+import { livingProcesses } from '../support/processes.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -16,18 +16,13 @@ async function endlessPath(t: TestContext): Promise<string> {
 }
 
 /** Lists the living readers by the ids of their processes; without a parent, those of all. */
-async function readers(parent?: number): Promise<readonly string[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,stat=,args=']);
-  const lines = stdout.split('\n').map((line) => line.trim().split(/\s+/));
-  // A killed process that has not been reaped is still listed, with the state Z.
-  const living = lines.filter(
-    ([, , state, ...args]) => state?.[0] !== 'Z' && args.join(' ').includes('video-reader.js'),
-  );
-  return living.flatMap(([id, by]) => (id !== undefined && (parent ?? Number(by)) === Number(by) ? [id] : []));
+async function readers(parent?: number): Promise<readonly number[]> {
+  const found = (await livingProcesses()).filter(({ args }) => args.includes('video-reader.js'));
+  return found.filter((one) => parent === undefined || one.parent === parent).map(({ pid }) => pid);
 }
 
 /** Waits for a reader. It has its order or receives it next. */
-function readerOf(parent: number | undefined): Promise<string> {
+function readerOf(parent: number | undefined): Promise<number> {
   return waitFor('a reader', async () => (await readers(parent))[0]);
 }
 

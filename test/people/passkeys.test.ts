@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
 import { relyingParty } from '../../src/people/passkey-ceremony.ts';
 import { addPasskey } from '../../src/people/passkeys.ts';
-import { skipWithoutBrowser, startBrowser } from '../support/browser.ts';
+import type { Answer } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
-import { fromConsole, goodPassword, newPerson, origin } from '../support/person.ts';
+import { fromConsole, newPerson, origin, type Person } from '../support/person.ts';
+import { type SoftwareAuthenticator, softwareAuthenticator } from '../support/software-authenticator.ts';
 
-const skip = skipWithoutBrowser();
 let service: HttpService;
 before(async () => {
   service = await startHttpService({
@@ -29,133 +28,92 @@ const manyPasskeys = `
 insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name)
 select gen_random_uuid(), $1, gen_random_uuid(), '', 0, '{}', 'a' from generate_series(1, 20)`;
 
-/** A page of ours in a browser with an authenticator without a prompt. */
-async function openPage(browser: Browser): Promise<Page> {
-  const page = await (await browser.newContext()).newPage();
-  const devTools = await page.context().newCDPSession(page);
-  await devTools.send('WebAuthn.enable');
-  await devTools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-    },
-  });
-  await page.goto(`${service.deps.console.publicUrl}/docs`);
-  return page;
+type Device = { readonly person: Person; readonly authenticator: SoftwareAuthenticator };
+
+/** A signed-in person with an authenticator of their own; `ask` calls an endpoint of passkeys. */
+async function newDevice(): Promise<
+  Device & { readonly ask: (what: string, body?: unknown) => Promise<Answer['json']> }
+> {
+  const person = await newPerson(service);
+  const authenticator = softwareAuthenticator(service.deps.console.publicUrl);
+  const ask = async (what: string, body: unknown = {}) =>
+    (await person.ask('POST', `${passkeys}/${what}`, { body })).json;
+  return { person, authenticator, ask };
 }
 
-type Answer = { readonly status: number; readonly error?: string; readonly data: Record<string, unknown> };
+test('a passkey is added, signs in without a password, authenticates again, and is removed', async () => {
+  const { person, authenticator, ask } = await newDevice();
+  const response = authenticator.create((await ask('register-options')).data);
+  const added = await ask('register', { name: 'laptop', response });
+  assert.equal(added.code, 200, JSON.stringify(added));
+  assert.equal((await ask('register', { name: 'laptop', response })).error, 'sign_in_failed', 'once');
+  await person.ask('POST', '/api/console/v1/sign-out');
+  assert.equal((await person.ask('GET', passkeys)).json.error, 'not_signed_in');
 
-async function post(page: Page, path: string, body: unknown = {}): Promise<Answer> {
-  const init = { method: path === passkeys ? 'GET' : 'POST', headers: fromPage };
-  const text = JSON.stringify({ ...init, ...(init.method === 'POST' && { body: JSON.stringify(body) }) });
-  // The envelope of the service, and its status.
-  return (await page.evaluate(`fetch(${JSON.stringify(path)}, ${text})
-    .then(async (response) => ({ status: response.status, ...(await response.json()) }))`)) as Answer;
-}
+  const proof = authenticator.get((await ask('sign-in-options')).data);
+  const signedIn = await ask('sign-in', { response: proof });
+  assert.equal(signedIn.code, 200, JSON.stringify(signedIn));
+  assert.deepEqual((signedIn.data['user'] as { email: string }).email, person.email);
+  assert.equal((await ask('sign-in', { response: proof })).error, 'sign_in_failed', 'not twice');
+  const other = authenticator.get((await ask('sign-in-options')).data);
+  assert.equal((await ask('sign-in', { response: { ...other, id: 'AAAA', rawId: 'AAAA' } })).error, 'sign_in_failed');
 
-const fromPage = { 'content-type': 'application/json', 'videogen-console': '1' };
-
-/** Runs the ceremony in the browser, which converts from and to JSON as `@simplewebauthn/browser` does. */
-function credential(page: Page, what: 'create' | 'get', options: unknown): Promise<unknown> {
-  const parse = what === 'create' ? 'parseCreationOptionsFromJSON' : 'parseRequestOptionsFromJSON';
-  return page.evaluate(`navigator.credentials.${what}({ publicKey: PublicKeyCredential.${parse}(${JSON.stringify(options)}) })
-    .then((made) => made.toJSON())`);
-}
-
-test('a passkey is added, signs in without a password, authenticates again, and is removed', { skip }, async () => {
-  const { email } = await newPerson(service);
-  const browser = await startBrowser();
-  try {
-    const page = await openPage(browser);
-    assert.equal((await post(page, '/api/console/v1/sign-in', { email, password: goodPassword })).status, 200);
-    const options = await post(page, `${passkeys}/register-options`);
-    assert.equal(options.status, 200);
-    const response = await credential(page, 'create', options.data);
-    const added = await post(page, `${passkeys}/register`, { name: 'laptop', response });
-    assert.equal(added.status, 200, JSON.stringify(added));
-    assert.equal(
-      (await post(page, `${passkeys}/register`, { name: 'laptop', response })).error,
-      'sign_in_failed',
-      'once',
-    );
-    await post(page, '/api/console/v1/sign-out');
-    assert.equal((await post(page, passkeys)).error, 'not_signed_in');
-
-    const begun = await post(page, `${passkeys}/sign-in-options`);
-    const proof = await credential(page, 'get', begun.data);
-    const signedIn = await post(page, `${passkeys}/sign-in`, { response: proof });
-    assert.equal(signedIn.status, 200, JSON.stringify(signedIn));
-    assert.deepEqual((signedIn.data['user'] as { email: string }).email, email);
-    assert.equal((await post(page, `${passkeys}/sign-in`, { response: proof })).error, 'sign_in_failed', 'not twice');
-    const other = await post(page, `${passkeys}/sign-in-options`);
-    const changed = { ...((await credential(page, 'get', other.data)) as object), id: 'AAAA', rawId: 'AAAA' };
-    assert.equal((await post(page, `${passkeys}/sign-in`, { response: changed })).error, 'sign_in_failed');
-
-    const { passkeyId } = added.data;
-    const listed = (await post(page, passkeys)).data['passkeys'] as { name: string; lastUseTime: number | null }[];
-    assert.deepEqual(
-      listed.map(({ name, lastUseTime }) => [name, lastUseTime !== null]),
-      [['laptop', true]],
-    );
-    const text = `update sessions set authenticated_at = now() - interval '1 hour'`;
-    await service.database.db.run({ name: 'test-age-all', text });
-    assert.equal((await post(page, `${passkeys}/remove`, { passkeyId })).error, 'reauthentication_required');
-    const again = await credential(page, 'get', (await post(page, `${passkeys}/sign-in-options`)).data);
-    assert.equal(
-      (await post(page, `${passkeys}/sign-in`, { response: again })).status,
-      200,
-      'which authenticates again',
-    );
-    assert.equal((await post(page, `${passkeys}/remove`, { passkeyId })).status, 200);
-    assert.equal((await post(page, `${passkeys}/remove`, { passkeyId })).error, 'passkey_not_found');
-    const late = await credential(page, 'get', (await post(page, `${passkeys}/sign-in-options`)).data);
-    assert.equal((await post(page, `${passkeys}/sign-in`, { response: late })).error, 'sign_in_failed');
-  } finally {
-    await browser.close();
-  }
+  const { passkeyId } = added.data;
+  const listed = (await person.ask('GET', passkeys)).json.data['passkeys'] as {
+    name: string;
+    lastUseTime: number | null;
+  }[];
+  assert.deepEqual(
+    listed.map(({ name, lastUseTime }) => [name, lastUseTime !== null]),
+    [['laptop', true]],
+  );
+  const text = `update sessions set authenticated_at = now() - interval '1 hour'`;
+  await service.database.db.run({ name: 'test-age-all', text });
+  assert.equal((await ask('remove', { passkeyId })).error, 'reauthentication_required');
+  const again = authenticator.get((await ask('sign-in-options')).data);
+  assert.equal((await ask('sign-in', { response: again })).code, 200, 'which authenticates again');
+  assert.equal((await ask('remove', { passkeyId })).code, 200);
+  assert.equal((await ask('remove', { passkeyId })).error, 'passkey_not_found');
+  const late = authenticator.get((await ask('sign-in-options')).data);
+  assert.equal((await ask('sign-in', { response: late })).error, 'sign_in_failed');
 });
 
-test('a challenge of one person registers nothing for another', { skip }, async () => {
-  const [victim, thief] = [await newPerson(service), await newPerson(service)];
-  const browser = await startBrowser();
-  try {
-    const page = await openPage(browser);
-    await post(page, '/api/console/v1/sign-in', { email: victim.email, password: goodPassword });
-    const response = await credential(page, 'create', (await post(page, `${passkeys}/register-options`)).data);
-    const body = { name: 'thief', response };
-    assert.equal((await thief.ask('POST', `${passkeys}/register`, { body })).json.error, 'sign_in_failed');
-    assert.deepEqual((await thief.ask('GET', passkeys)).json.data['passkeys'], []);
-  } finally {
-    await browser.close();
-  }
+test('a passkey of another page, of an unverified user, or with another key is refused', async () => {
+  const { authenticator, ask } = await newDevice();
+  const register = async (by: SoftwareAuthenticator) =>
+    ask('register', { name: 'a', response: by.create((await ask('register-options')).data) });
+  assert.equal((await register(authenticator)).code, 200);
+  const elsewhere = softwareAuthenticator('http://localhost:1');
+  assert.equal((await register(elsewhere)).error, 'sign_in_failed', 'another page');
+  const withoutPin = softwareAuthenticator(service.deps.console.publicUrl, false);
+  assert.equal((await register(withoutPin)).error, 'sign_in_failed', 'an unverified user');
+  const options = (await ask('sign-in-options')).data;
+  const [proof, other] = [authenticator.get(options), elsewhere.get(options)];
+  const response = { ...proof, response: { ...proof.response, signature: other.response['signature'] } };
+  assert.equal((await ask('sign-in', { response })).error, 'sign_in_failed', 'another key');
 });
 
-test('a known passkey, and one more than twenty, are refused also at the end of a registration', { skip }, async () => {
-  const [{ email, userId }, other] = [await newPerson(service), await newPerson(service)];
+test('a challenge of one person registers nothing for another', async () => {
+  const [victim, thief] = [await newDevice(), await newDevice()];
+  const response = victim.authenticator.create((await victim.ask('register-options')).data);
+  assert.equal((await thief.ask('register', { name: 'thief', response })).error, 'sign_in_failed');
+  assert.deepEqual((await thief.person.ask('GET', passkeys)).json.data['passkeys'], []);
+});
+
+test('a known passkey, and one more than twenty, are refused also at the end of a registration', async () => {
+  const [{ person, authenticator, ask }, other] = [await newDevice(), await newPerson(service)];
   const { db } = service.database;
-  const browser = await startBrowser();
-  try {
-    const page = await openPage(browser);
-    await post(page, '/api/console/v1/sign-in', { email, password: goodPassword });
-    const begin = async () =>
-      (await credential(page, 'create', (await post(page, `${passkeys}/register-options`)).data)) as { id: string };
-    const register = (response: { id: string }) => post(page, `${passkeys}/register`, { name: 'a', response });
-    const known = await begin();
-    const taken = { credentialId: known.id, publicKey: Buffer.from('key'), counter: 0, transports: [] };
-    await addPasskey(db, other, { name: 'a', credential: taken, origin });
-    const again = await register(known);
-    assert.deepEqual([again.status, again.error], [401, 'sign_in_failed']);
-    const last = await begin();
-    await db.run({ name: 'test-twenty-passkeys', text: manyPasskeys }, [userId]);
-    const { status, error, data } = await register(last);
-    assert.deepEqual([status, error, data], [409, 'too_many_passkeys', { limit: 20 }]);
-  } finally {
-    await browser.close();
-  }
+  const begin = async () => authenticator.create((await ask('register-options')).data);
+  const register = (response: { id: string }) => ask('register', { name: 'a', response });
+  const known = await begin();
+  const taken = { credentialId: known.id, publicKey: Buffer.from('key'), counter: 0, transports: [] };
+  await addPasskey(db, other, { name: 'a', credential: taken, origin });
+  const again = await register(known);
+  assert.deepEqual([again.code, again.error], [401, 'sign_in_failed']);
+  const last = await begin();
+  await db.run({ name: 'test-twenty-passkeys', text: manyPasskeys }, [person.userId]);
+  const { code, error, data } = await register(last);
+  assert.deepEqual([code, error, data], [409, 'too_many_passkeys', { limit: 20 }]);
 });
 
 test('of passkeys that are added concurrently twenty are accepted', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, readlink } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { waitFor } from './wait-for.ts';
 
@@ -11,9 +11,9 @@ export type Whose = {
   readonly folder?: string | undefined;
 };
 
-type Listed = { readonly pid: number; readonly parent: number; readonly group: number; readonly args: string };
+export type Listed = { readonly pid: number; readonly parent: number; readonly group: number; readonly args: string };
 
-/** The living processes that are meant, one line of `ps` each; never this process. */
+/** The living processes that are meant, one line each with the id and the arguments; never this process. */
 export async function processesOf(whose: Whose): Promise<readonly string[]> {
   return (await find(whose)).map(({ pid, args }) => `${pid} ${args}`);
 }
@@ -36,10 +36,7 @@ export async function killAll(whose: Whose): Promise<void> {
 }
 
 async function find({ group, folder }: Whose): Promise<readonly Listed[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,pgid=,stat=,args='], {
-    maxBuffer: 10_000_000,
-  });
-  const living = stdout.split('\n').flatMap(parseLine);
+  const living = await livingProcesses();
   const found = new Map<number, Listed>();
   for (const listed of living) {
     if (listed.group === group || (folder !== undefined && (await isIn(listed, folder)))) found.set(listed.pid, listed);
@@ -53,10 +50,39 @@ async function find({ group, folder }: Whose): Promise<readonly Listed[]> {
   return [...found.values()];
 }
 
-/** A killed process that has not been reaped is a zombie: dead, but still listed. */
-function parseLine(line: string): readonly Listed[] {
-  const [, pid, parent, group, state, args] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
-  if (args === undefined || state?.startsWith('Z') === true) return [];
+/** Every process of this machine that lives: a killed one that has not been reaped is a zombie, which is dead but still listed. */
+export async function livingProcesses(): Promise<readonly Listed[]> {
+  // A minimal Linux has no `ps`, and macOS has no `/proc`.
+  return process.platform === 'linux' ? livingInProc() : livingByPs();
+}
+
+async function livingInProc(): Promise<readonly Listed[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    ids.map(async (id) => {
+      const read = (file: string) => readFile(`/proc/${id}/${file}`, 'utf8').catch(() => '');
+      const [stat, commandLine] = await Promise.all([read('stat'), read('cmdline')]);
+      // The name of the program is in parentheses and may contain any character (proc_pid_stat(5)).
+      const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const args = commandLine.split('\0').join(' ').trim();
+      return parseProcess(id, parent, group, state, args);
+    }),
+  );
+  return found.flat();
+}
+
+async function livingByPs(): Promise<readonly Listed[]> {
+  const columns = ['-eo', 'pid=,ppid=,pgid=,stat=,args='];
+  const { stdout } = await promisify(execFile)('ps', columns, { maxBuffer: 10_000_000 });
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, parent, group, state, args] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+    return parseProcess(pid, parent, group, state, args);
+  });
+}
+
+/** Returns nothing for a zombie, or for a process that ended while it was listed. */
+function parseProcess(pid?: string, parent?: string, group?: string, state = 'Z', args = ''): readonly Listed[] {
+  if (pid === undefined || parent === undefined || group === undefined || state.startsWith('Z')) return [];
   return [{ pid: Number(pid), parent: Number(parent), group: Number(group), args }];
 }
 

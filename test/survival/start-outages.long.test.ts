@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
 import { type Api, createdTask, waitForRecord } from '../support/api.ts';
 import { testTemporalCli } from '../support/embedded-temporal-cli.ts';
 import { connectEngine, model } from '../support/installation.ts';
+import { livingProcesses } from '../support/processes.ts';
 import { createTestAccount, createTestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
 import { spawnEntryPoint, type Running } from '../support/videogen.ts';
@@ -120,9 +119,8 @@ async function succeeds(api: Api, taskId: string): Promise<void> {
 /** The postmaster and everything it has started. */
 async function postgresProcesses(data: string): Promise<readonly number[]> {
   const postmaster = Number.parseInt(await readFile(join(data, 'postgres', 'cluster', 'postmaster.pid'), 'utf8'), 10);
-  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=']);
-  const pairs = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
-  return [postmaster, ...pairs.flatMap(([pid = 0, parent]) => (parent === postmaster ? [pid] : []))];
+  const children = (await livingProcesses()).filter(({ parent }) => parent === postmaster);
+  return [postmaster, ...children.map(({ pid }) => pid)];
 }
 
 async function frozenTemporal(t: TestContext): Promise<TemporalServer> {
