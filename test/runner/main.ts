@@ -161,7 +161,7 @@ async function runTests(selection: Selection, serverEnv: NodeJS.ProcessEnv): Pro
   // Every documented refusal has a test in the fast tier.
   const unproduced = parts.length === 0 && !withoutFast ? unproducedOutcomes(outcomes) : [];
   process.stdout.write(summaryLines(result, { seed, durationMs: performance.now() - startedAt, unproduced }));
-  return isGreen(result) && unproduced.length === 0 ? 0 : 1;
+  return isGreen(result, unproduced) ? 0 : 1;
 }
 
 async function runScript(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {

