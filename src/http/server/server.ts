@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { HttpApp } from '../app.ts';
 import { describeError } from '../../platform/errors.ts';
 import { maxHeaderBytes } from '../errors.ts';
 import { limitBodyTime } from './body-time.ts';
@@ -12,7 +11,8 @@ import { type Exchange, refuseConnection } from './client-errors.ts';
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
 type HttpServerOptions = {
-  readonly app: HttpApp;
+  /** A Koa app. */
+  readonly app: { callback(): (req: IncomingMessage, res: ServerResponse) => Promise<void> };
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -52,8 +52,8 @@ export async function startHttpServer({ app, host, port, log, limits }: HttpServ
   let closed: Promise<void> | undefined;
   return {
     port: address.port,
-    /** From now on every connection is closed after its response, so that proxies have no idle connection left when the listener closes. */
-    announceClose: connections.closeAfterResponses,
+    /** From now on every connection is closed after its next response, so that proxies have no idle connection left when the listener closes. */
+    announceClose: connections.announceClose,
     /** Closes remaining connections after `drainMs`. Never rejects; a second call waits for the first. */
     close: (drainMs: number): Promise<void> => (closed ??= drain(server, connections, drainMs)),
   };
@@ -67,6 +67,11 @@ function boundedServer({ timeout, maxConnections, ...limits }: Omit<ServerLimits
 }
 
 type Connections = {
+  /**
+   * From now on closes every connection after a response that announces it. A response that has already begun without `Connection: close`
+   * leaves its connection open, because the client may send the next request as soon as it has read the response.
+   */
+  readonly announceClose: () => void;
   /** From now on closes every connection after its response. */
   readonly closeAfterResponses: () => void;
   /** Closes idle connections now, and those without a request after `firstRequestMs`. */
@@ -115,15 +120,16 @@ function serve(server: Server, { app, log, bodyTimeout }: Serving): Connections 
     if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'malformed or slow request refused');
   });
   server.on('drop', fullServerLog(server, log));
-  const closeAfterResponses = () => {
+  const closeAfterAll = (isCounted: (exchange: Exchange) => boolean) => {
     isClosing = true;
-    for (const last of open.values()) if (last?.isOver === false) closeAfter(last);
+    for (const last of open.values()) if (last?.isOver === false && isCounted(last)) closeAfter(last);
   };
   const closeSilent = () => {
     for (const [socket, last] of open) if (last === undefined) socket.destroy();
   };
   return {
-    closeAfterResponses,
+    announceClose: () => closeAfterAll(({ res }) => !res.headersSent),
+    closeAfterResponses: () => closeAfterAll(() => true),
     closeIdle: () => {
       for (const [socket, last] of open) if (last?.isOver === true) socket.destroy();
       const timer = setTimeout(closeSilent, firstRequestMs);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { Agent, get as httpGet, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { createApp } from '../../../src/http/app.ts';
 import { startHttpServer } from '../../../src/http/server/server.ts';
@@ -213,6 +215,39 @@ test('after the end was announced, new requests are answered, and each response 
     const answer = parseAnswer(await connection.closed);
     assert.deepEqual([answer.json.code, answer.headers.connection], [200, 'close']);
   });
+});
+
+test('a response that began before the end was announced leaves its connection open for one more request', async () => {
+  // A balancer that has read this response may already send the next request on the same connection.
+  let release = (): void => undefined;
+  const callback = () => async (req: IncomingMessage, res: ServerResponse) => {
+    if (req.url === '/begun') {
+      res.writeHead(200, { 'content-length': 4 }).write('ab');
+      await new Promise<void>((resolve) => (release = resolve));
+      res.end('cd');
+    } else res.end('next');
+  };
+  const { log } = service.deps;
+  const server = await startHttpServer({ app: { callback }, host: '127.0.0.1', port: 0, log });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const get = (path: string) =>
+    once(httpGet({ port: server.port, path, agent }), 'response') as Promise<[IncomingMessage]>;
+  try {
+    const [begun] = await get('/begun');
+    server.announceClose();
+    release();
+    assert.equal(await text(begun), 'abcd');
+    const [next] = await get('/next');
+    assert.deepEqual([await text(next), next.headers.connection], ['next', 'close']);
+    const [held] = await get('/begun');
+    const closed = server.close(60_000);
+    release();
+    assert.equal(await text(held), 'abcd');
+    await closed;
+  } finally {
+    agent.destroy();
+    await server.close(0);
+  }
 });
 
 test('close does not wait longer than its bound', async () => {
