@@ -14,6 +14,7 @@ const others = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'SECURITY.md',
   'clients/typescript/README.md',
   'clients/python/README.md',
 ];

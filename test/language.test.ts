@@ -7,7 +7,8 @@ import { piecesOfMarkdown, piecesOfOpenApi, piecesOfTypeScript } from './languag
 // The vocabulary of the code and its documents, as test/language/rules.ts lists it. `node dist/test/language/command.js PATH…` prints
 // the findings of a part with a remedy for each.
 
-const prose = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs', 'ops', 'examples', 'clients', '.env.example'];
+const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'docs'];
+const prose = [...documents, 'ops', 'examples', 'clients', '.github', '.env.example'];
 const code = ['src', 'activities', 'workflows', 'openapi.json'];
 
 /** Legitimate uses that no rule can tell from others. Each has its reason. */

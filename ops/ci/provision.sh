@@ -2,7 +2,7 @@
 # Installs the programs that the tests use besides Node.js: `ops/ci/provision.sh`, or `ops/ci/provision.sh --long` for those of
 # `npm run test:all` too. Each is built once per machine, into ~/.cache/videogen-tests. Writes their paths to `env` in that folder, which
 # the test runner reads, and ends with the list of what could not be installed; the tests that need it are skipped and say so.
-# Needs Python, Go (for most programs) and, on Debian, root (for Chromium).
+# Needs Python, Go (for most programs) and, on Debian, root or sudo without a password (for Chromium and the load balancers).
 set -uo pipefail
 tier="${1:-}"
 root="$(cd "$(dirname "$0")/../.." && pwd)"
@@ -20,10 +20,12 @@ provide() {
 }
 use() { echo "$1=$2" >>"$cache/env.next"; }
 
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo --non-interactive "$@"; fi; }
+
 apt_install() {
-  command -v apt-get && [ "$(id -u)" = 0 ] || return 1
-  timeout 120 apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -qq -y --no-install-recommends "$@"
+  command -v apt-get && as_root true || return 1
+  as_root timeout 120 apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -qq -y --no-install-recommends "$@"
 }
 
 # provide_go NAME MODULE@VERSION VARIABLE
@@ -31,6 +33,18 @@ provide_go() {
   local name="$1" module="$2" variable="$3" folder="$cache/$1-${2##*@}"
   [ -x "$folder/$name" ] || GOBIN="$folder" timeout 1200 go install "$module" || return 1
   use "$variable" "$folder/$name"
+}
+
+# provide_python NAME VARIABLE PROGRAM PACKAGE…: packages in a folder of their own, because some pin many others.
+provide_python() {
+  local name="$1" variable="$2" program="$3" venv
+  shift 3
+  venv="$cache/$name-$(echo "$@" | sha256sum | cut -c1-12)"
+  [ -e "$venv/complete" ] || {
+    rm -rf "$venv" && python3 -m venv "$venv" && "$venv/bin/pip" install --quiet "$@" || return 1
+    touch "$venv/complete"
+  }
+  use "$variable" "$venv/bin/$program"
 }
 
 provide_chromium() {
@@ -45,19 +59,8 @@ provide_chromium() {
 # Load balancers, behind which APIs are restarted. The packages would start services.
 provide_proxies() {
   command -v haproxy && command -v nginx || {
-    apt_install haproxy nginx-light && { service haproxy stop && service nginx stop || true; }
+    apt_install haproxy nginx-light && { as_root service haproxy stop && as_root service nginx stop || true; }
   }
-}
-
-# schemathesis drives the API; cog and comfy-api-proxy are upstreams.
-provide_python_tools() {
-  local packages=(schemathesis==4.32.5 cog==0.23.1 comfy-api-proxy==0.1.6)
-  local venv="$cache/python-$(echo "${packages[@]}" | sha256sum | cut -c1-12)"
-  [ -e "$venv/complete" ] || {
-    rm -rf "$venv" && python3 -m venv "$venv" && "$venv/bin/pip" install --quiet "${packages[@]}" || return 1
-    touch "$venv/complete"
-  }
-  use VIDEOGEN_TEST_PYTHON "$venv/bin/python"
 }
 
 # The tools of the Python client (the group `dev` of its pyproject.toml), each Python from 3.10 to 3.13 that is installed, and the
@@ -85,27 +88,6 @@ print(*tomllib.load(open(sys.argv[1], 'rb'))['project']['dependencies'])" "$proj
   }
   use VIDEOGEN_TEST_PYTHON_CLIENT_TOOLS "$venv"
   use VIDEOGEN_TEST_PYTHONS "$(IFS=: && echo "${pythons[*]}")"
-}
-
-# Python clients of OpenAI's API, in a folder of their own, because LiteLLM pins many packages.
-provide_openai_clients() {
-  local packages=(openai==3.57.0 'litellm[proxy]==1.108.7')
-  local venv="$cache/openai-clients-$(echo "${packages[@]}" | sha256sum | cut -c1-12)"
-  [ -e "$venv/complete" ] || {
-    rm -rf "$venv" && python3 -m venv "$venv" && "$venv/bin/pip" install --quiet "${packages[@]}" || return 1
-    touch "$venv/complete"
-  }
-  use VIDEOGEN_TEST_OPENAI_PYTHON "$venv/bin/python"
-}
-
-# NVIDIA's load generator, which takes 1.2 GB.
-provide_aiperf() {
-  local venv="$cache/aiperf-0.13.0"
-  [ -e "$venv/complete" ] || {
-    rm -rf "$venv" && python3 -m venv "$venv" && "$venv/bin/pip" install --quiet aiperf==0.13.0 || return 1
-    touch "$venv/complete"
-  }
-  use VIDEOGEN_TEST_AIPERF "$venv/bin/aiperf"
 }
 
 # Prometheus' own checker of rules, from Debian's package, of which nothing else is installed.
@@ -167,18 +149,22 @@ provide_temporal_server() {
   provide kubeconform provide_go kubeconform github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0 VIDEOGEN_TEST_KUBECONFORM
   provide helm provide_go helm helm.sh/helm/v3/cmd/helm@v3.22.0 VIDEOGEN_TEST_HELM
   provide stripe-mock provide_go stripe-mock github.com/stripe/stripe-mock@v0.203.0 VIDEOGEN_TEST_STRIPE_MOCK
+  provide actionlint provide_go actionlint github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 VIDEOGEN_TEST_ACTIONLINT
   provide otelcol provide_otelcol
 } &
 provide chromium provide_chromium
 provide proxies provide_proxies
-provide python-tools provide_python_tools
+# schemathesis drives the API; cog and comfy-api-proxy are upstreams.
+provide python-tools provide_python python VIDEOGEN_TEST_PYTHON python schemathesis==4.32.5 cog==0.23.1 comfy-api-proxy==0.1.6
 provide python-client-tools provide_python_client_tools
-provide openai-clients provide_openai_clients
+provide openai-clients provide_python openai-clients VIDEOGEN_TEST_OPENAI_PYTHON python openai==3.57.0 'litellm[proxy]==1.108.7'
+provide zizmor provide_python zizmor VIDEOGEN_TEST_ZIZMOR zizmor zizmor==1.32.0
 provide promtool provide_promtool
 provide kubernetes-schemas provide_kubernetes_schemas
 wait
 if [ "$tier" = --long ]; then
-  provide aiperf provide_aiperf
+  # NVIDIA's load generator, which takes 1.2 GB.
+  provide aiperf provide_python aiperf VIDEOGEN_TEST_AIPERF aiperf aiperf==0.13.0
   provide temporal-server provide_temporal_server
   provide postgresql-15 provide_postgres_15
 fi

@@ -12,7 +12,9 @@ const groups = program.commands.filter(({ commands }) => commands.length > 0).ma
 /** The commands in the code blocks of all documents: their words, and the options that any document gives them. */
 function documentedCommands(): ReadonlyMap<string, ReadonlySet<string>> {
   const names = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
-  const pages = ['README.md', ...names.map((name) => join('docs', name))].map((path) => readFileSync(path, 'utf8'));
+  const pages = ['README.md', 'SECURITY.md', ...names.map((name) => join('docs', name))].map((path) =>
+    readFileSync(path, 'utf8'),
+  );
   const blocks = pages.flatMap((page) => [...page.matchAll(/^```sh\n(.*?)^```$/gms)]).map(([, text = '']) => text);
   const lines = blocks.flatMap((text) => text.split('\n')).map((line) => line.replace(/(?:^| )#.*/, ''));
   const found = new Map<string, Set<string>>();
