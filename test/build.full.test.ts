@@ -80,7 +80,10 @@ describe('the build, in a checkout of its own', () => {
 
   test('"prepare", which npx runs before each command, does nothing while dist is current', async () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> };
-    assert.equal(scripts['prepare'], 'node ops/prune-packages.mjs && node build.mjs --if-needed');
+    assert.equal(
+      scripts['prepare'],
+      'node ops/prune-packages.mjs && node build.mjs --if-needed && node ops/fetch-programs.mjs',
+    );
     // A build that did something would need them.
     await rm(modules);
     await build('--if-needed');

@@ -44,6 +44,10 @@ export type TemporalCliSearch = {
   readonly files?: string;
 };
 
+export function cachedTemporalCli(cacheFolder: string): string {
+  return join(cacheFolder, `temporal-cli-${pinnedCli.version}`);
+}
+
 /** Returns the explicit program, else one on the PATH, else the pinned version, downloaded once. */
 export async function findTemporalCli(search: TemporalCliSearch): Promise<string> {
   const { explicitPath, searchPath = '', cacheFolder, log, files } = search;
@@ -52,7 +56,7 @@ export async function findTemporalCli(search: TemporalCliSearch): Promise<string
     throw new SetupError(`TEMPORAL_CLI_PATH: ${explicitPath} is not a working \`temporal\` program.`);
   }
   const onPath = searchPath.split(delimiter).filter(isAbsolute);
-  const cached = join(cacheFolder, `temporal-cli-${pinnedCli.version}`);
+  const cached = cachedTemporalCli(cacheFolder);
   for (const path of [...onPath.map((folder) => join(folder, 'temporal')), cached]) {
     const server = await serverVersion(path);
     if (server === undefined) continue;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { test, type TestContext } from 'node:test';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -11,9 +10,8 @@ const offline = 'data:text/javascript,globalThis.fetch=()=>Promise.reject(new Er
 /** Runs the step of `npm ci` on a machine without a network, with an empty cache. */
 async function fetchOffline(t: TestContext, env: NodeJS.ProcessEnv) {
   const cache = join(await temporaryFolder(t), 'cache');
-  const program = fileURLToPath(new URL('fetch-programs.js', import.meta.url));
   const surroundings = { HOME: cache, PATH: '/nowhere', XDG_CACHE_HOME: cache, ...env };
-  const { status, stderr } = spawnSync(process.execPath, ['--import', offline, program], {
+  const { status, stderr } = spawnSync(process.execPath, ['--import', offline, 'ops/fetch-programs.mjs'], {
     env: surroundings,
     encoding: 'utf8',
   });
