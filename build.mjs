@@ -1,34 +1,20 @@
-// Builds the project into dist and clients/typescript/dist: `node build.mjs`,
-// or `node build.mjs --if-needed`, which does nothing if both are up to date. A
-// running service is not disturbed: all files are made in dist.next and then
-// moved, each by one rename. `--without-console` is for `npm run openapi`: the
-// types of the console follow the description that is about to be written.
+// Builds the project into dist and clients/typescript/dist.
+//   node build.mjs              checks the types and builds
+//   node build.mjs --if-needed  does nothing if the last build is up to date
+//   node build.mjs --quick      does not check types, for edits: `npm run check` does
+// The bundles of the workflows and of the console are built again only if one
+// of their files has changed. A running service is not disturbed: all files are
+// made in dist.next and then moved, each by one rename.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const next = 'dist.next';
 /** The longest wait for another build to end. */
 const waitMs = 5 * 60_000;
 const client = 'clients/typescript';
-
-/**
- * Each step is a Node program with its arguments; the steps run sequentially.
- */
-const steps = [
-  ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--outDir', next],
-  // The SDKs that these tests use are in a workspace of their own: `npm ci
-  // --workspaces --include-workspace-root` installs them.
-  ...(fs.existsSync('test/counterparts') && fs.existsSync('node_modules/openai')
-    ? [['node_modules/typescript/bin/tsc', '-p', 'test/counterparts', '--outDir', next]]
-    : []),
-  ['node_modules/typescript/bin/tsc', '-p', client, '--outDir', `${next}/client-package`],
-  ['node_modules/typescript/bin/tsc', '-p', 'src/console'],
-  [`${next}/src/temporal/bundle-workflows.js`],
-  [`${next}/src/build-console.js`],
-];
 
 /** The files that the build reads. The image is built without some of them. */
 const sources = ['src', 'activities', 'workflows', 'clients', 'test', 'bench', 'build.mjs', 'tsconfig.json'].concat([
@@ -37,30 +23,81 @@ const sources = ['src', 'activities', 'workflows', 'clients', 'test', 'bench', '
 ]);
 /** The folders that the build writes. */
 const results = ['dist', `${client}/dist`];
-/** Written last: a digest of the sources, and one of the results. */
+/** Written last: digests of the sources, of the inputs of each bundle, and of the results. */
 const stampFile = 'dist/build.json';
 
-const isWithoutConsole = process.argv.includes('--without-console');
+const isQuick = process.argv.includes('--quick');
 
 process.chdir(import.meta.dirname);
+const stamp = JSON.parse(readOr(stampFile, '{}'));
 if (process.argv.includes('--if-needed') && isCurrent()) process.exit(0);
 await enter();
 try {
-  const state = stateOfSources();
-  for (const step of steps.filter((args) => !isWithoutConsole || !args.join(' ').includes('console'))) run(step);
-  const [own, clientFiles] = [filesIn(next), filesIn(`${next}/client-package`)];
-  move(`${next}/client-package`, `${client}/dist`, clientFiles);
-  move(
-    next,
-    'dist',
-    own.filter((file) => !file.startsWith('client-package') && file !== 'pid'),
-  );
-  if (!isWithoutConsole) {
-    fs.writeFileSync(`${next}/build.json`, JSON.stringify({ state, made: stateOf(results) }));
-    fs.renameSync(`${next}/build.json`, stampFile);
+  const state = stateOf(sources);
+  compile('tsconfig.json', next);
+  // The SDKs that these tests use are in a workspace of their own: `npm ci
+  // --workspaces --include-workspace-root` installs them.
+  if (fs.existsSync('test/counterparts') && fs.existsSync('node_modules/openai')) compile('test/counterparts', next);
+  compile(client, `${next}/client-package`);
+  if (!isQuick) run('node_modules/typescript/bin/tsc', '-p', 'src/console');
+  const bundles = { workflows: stateOfWorkflows(), console: stateOfConsole() };
+  const kept = [
+    ...bundle('workflows', `${next}/src/temporal/bundle-workflows.js`, isWorkflowBundle),
+    ...bundle('console', `${next}/src/build-console.js`, isConsole),
+  ];
+  const own = filesIn(next).filter((file) => !file.startsWith('client-package') && file !== 'pid');
+  move(`${next}/client-package`, `${client}/dist`, filesIn(`${next}/client-package`));
+  move(next, 'dist', own, kept);
+  const made = stateOf(results);
+  fs.writeFileSync(`${next}/build.json`, JSON.stringify({ state, isChecked: !isQuick, bundles, made }));
+  fs.renameSync(`${next}/build.json`, stampFile);
+
+  /** Builds a bundle, or returns the files of the last build if they are up to date. */
+  function bundle(name, program, isPart) {
+    const existing = filesIn('dist').filter(isPart);
+    if (existing.length > 0 && stamp.bundles?.[name] === bundles[name]) return existing;
+    run(program);
+    return [];
   }
 } finally {
   fs.rmSync(next, { recursive: true, force: true });
+}
+
+function compile(project, outDir) {
+  run('node_modules/typescript/bin/tsc', '-p', project, '--outDir', outDir, ...(isQuick ? ['--noCheck'] : []));
+}
+
+function isWorkflowBundle(file) {
+  return /^workflow-bundle[\w-]*\.js$/.test(file);
+}
+
+function isConsole(file) {
+  return file.startsWith('console/');
+}
+
+/** Returns a digest of the compiled modules that the workflows import, and of the packages. */
+function stateOfWorkflows() {
+  const entries = ['workflows/index.js', 'workflows/trace-interceptors.js', 'src/temporal/bundle-workflows.js'];
+  return stateOf([...withImports(entries.map((file) => `${next}/${file}`)), 'package-lock.json']);
+}
+
+/** Returns a digest of the sources of the console, of the modules that they import, and of the packages. */
+function stateOfConsole() {
+  const own = filesIn('src/console').map((file) => `src/console/${file}`);
+  return stateOf([...withImports([...own, 'src/build-console.ts']), 'package-lock.json']);
+}
+
+/** Returns the modules and what they import from this project, types excluded. */
+function withImports(entries) {
+  const found = new Set();
+  const pending = [...entries];
+  for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
+    if (found.has(file)) continue;
+    found.add(file);
+    const imports = fs.readFileSync(file, 'utf8').matchAll(/^(?:import|export) (?!type )[^'"]*?from '(\.[^']+)'/gm);
+    for (const [, path] of imports) pending.push(join(dirname(file), path));
+  }
+  return [...found].toSorted();
 }
 
 /**
@@ -81,7 +118,7 @@ async function enter() {
   throw new Error(`another build is under way; remove ${next} if there is none`);
 }
 
-function run([program, ...args]) {
+function run(program, ...args) {
   const { status } = spawnSync(process.execPath, [program, ...args], { stdio: 'inherit' });
   if (status !== 0) {
     fs.rmSync(next, { recursive: true, force: true });
@@ -90,37 +127,26 @@ function run([program, ...args]) {
 }
 
 /** Moves the files, then removes what the build no longer makes. */
-function move(from, to, files) {
+function move(from, to, files, kept = []) {
   for (const file of files) {
     fs.mkdirSync(join(to, file, '..'), { recursive: true });
     fs.renameSync(join(from, file), join(to, file));
   }
-  const made = new Set(files);
-  const gone = filesIn(to).filter((file) => !made.has(file) && file !== 'build.json');
-  for (const file of gone) fs.rmSync(join(to, file));
+  const made = new Set([...files, ...kept, 'build.json']);
+  for (const file of filesIn(to).filter((one) => !made.has(one))) fs.rmSync(join(to, file));
 }
 
 function isCurrent() {
-  const { state, made } = JSON.parse(readOr(stampFile, '{}'));
+  const { state, isChecked, made } = stamp;
   // The results are compared, too, because a compiler that runs without this
   // program changes them.
-  return state === stateOfSources() && made === stateOf(results);
+  return (isChecked || isQuick) && state === stateOf(sources) && made === stateOf(results);
 }
 
-/**
- * Returns a digest of the sources and of the steps, which depend on the
- * installed packages.
- */
-function stateOfSources() {
-  return stateOf(sources, JSON.stringify(steps));
-}
-
-/**
- * Returns a digest of the text and the files. Results among the sources and the
- * stamp among the results are left out.
- */
-function stateOf(paths, text = '') {
-  const hash = createHash('sha256').update(text);
+/** Returns a digest of the files. Results among the sources and the stamp among the results are left out. */
+function stateOf(paths) {
+  // Whether these packages are installed decides what is compiled.
+  const hash = createHash('sha256').update(String(fs.existsSync('node_modules/openai')));
   for (const path of paths.filter((one) => fs.existsSync(one))) {
     const files = fs.statSync(path).isDirectory() ? filesIn(path).map((file) => join(path, file)) : [path];
     const isLeftOut = (file) => file === stampFile || (path === 'clients' && file.startsWith(join(client, 'dist')));

@@ -94,6 +94,27 @@ describe('the build, in a checkout of its own', () => {
     await symlink(resolve('node_modules'), modules);
   });
 
+  test('a quick build checks no types and keeps the bundles of unchanged files; the next full build checks them', async () => {
+    const file = join(checkout, 'src/accounts/accounts.ts');
+    const bundles = ['workflow-bundle.js', 'workflow-bundle-traced.js', 'console/index.html'];
+    const versions = () => Promise.all(bundles.map(async (name) => (await stat(join(checkout, 'dist', name))).ino));
+    const [text, before_] = [await readFile(file, 'utf8'), await versions()];
+    await writeFile(file, `${text}\nexport const unchecked: string = 1;\n`);
+    await build('--if-needed', '--quick');
+    assert.match(await readFile(join(checkout, 'dist/src/accounts/accounts.js'), 'utf8'), /unchecked = 1/);
+    assert.deepEqual(await versions(), before_);
+    await assert.rejects(build('--if-needed'), ({ stdout }: { stdout: string }) => stdout.includes('accounts.ts'));
+    await writeFile(file, text);
+    await appendFile(join(checkout, 'workflows/video-task.ts'), '\nvoid 0;\n');
+    await build('--if-needed', '--quick');
+    const after_ = await versions();
+    assert.deepEqual(
+      after_.map((version, index) => version === before_[index]),
+      [false, false, true],
+      'only the changed bundles are built',
+    );
+  });
+
   test('a build that fails leaves the one before as it was', async () => {
     const earlier = await builtAt();
     await appendFile(join(checkout, 'src/broken.ts'), 'export const broken: string = 1;\n');
