@@ -5,6 +5,8 @@ import { median } from './statistics.ts';
 
 /** The number of tasks that run concurrently. */
 export const atOnce = 32;
+/** The number of tasks in a batch of a quick run. */
+export const quickBatch = 8;
 
 const lookEveryMs = 25;
 /**
@@ -57,9 +59,10 @@ export async function runBatch<Spender extends string>(
  * measures how many tasks this machine completes in that time.
  */
 export async function sizedBatches<T extends Batch>(
-  { batchMs }: Pick<Bench, 'batchMs'>,
+  { batchMs, quick }: Pick<Bench, 'batchMs' | 'quick'>,
   run: (count: number) => Promise<T>,
 ): Promise<() => Promise<T>> {
+  if (quick) return () => run(quickBatch);
   // The first batch runs in processes that have compiled nothing yet, so it is
   // not measured.
   await run(atOnce).catch(() => undefined);

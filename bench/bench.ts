@@ -19,7 +19,10 @@ export type Bench = {
    * ours.
    */
   readonly beside: string | undefined;
-  /** Short loads and small numbers, to test the bench itself. */
+  /**
+   * Short loads and small numbers, to test the bench itself. Nothing is warmed
+   * up or repeated for a better figure.
+   */
   readonly quick: boolean;
   /** The duration of one load. */
   readonly loadMs: number;
@@ -33,8 +36,8 @@ export type Bench = {
   readonly batchMs: number;
 };
 
-/** `say` prints progress; `note` adds a line below the table of the report. */
-export type Telling = { readonly say: (text: string) => void; readonly note: (text: string) => void };
+/** Prints progress. */
+export type Say = (text: string) => void;
 
 /**
  * Yields each row as soon as it is measured, so that no row is lost when a

@@ -1,20 +1,17 @@
-import type { Bench, Rows, Telling } from './bench.ts';
+import type { Bench, Rows, Say } from './bench.ts';
 import { admissionRows } from './rows/admissions.ts';
-import { coldStartRows } from './rows/cold-start.ts';
-import { consoleRows } from './rows/console.ts';
 import { httpRows } from './rows/create-task.ts';
 import { growthRows } from './rows/growth.ts';
 import { liveRows } from './rows/live.ts';
 import { memoryRows } from './rows/memory.ts';
 import { outstandingRows } from './rows/outstanding.ts';
 import { peerRows } from './rows/peers.ts';
-import { previewRows } from './rows/preview-render.ts';
 import { otherTaskRows, wholeTaskRows } from './rows/whole-task.ts';
 
 export type Part = {
   /** Measured only with `--long` or `--only`. */
   readonly isLong?: true;
-  readonly measure: (bench: Bench, telling: Telling) => Rows;
+  readonly measure: (bench: Bench, say: Say) => Rows;
 };
 
 /** The parts in the order of the table. */
@@ -24,9 +21,6 @@ export const parts: Readonly<Record<string, Part>> = {
   peers: { measure: peerRows },
   admissions: { measure: admissionRows },
   engines: { isLong: true, measure: otherTaskRows },
-  preview: { isLong: true, measure: previewRows },
-  start: { isLong: true, measure: coldStartRows },
-  console: { isLong: true, measure: consoleRows },
   memory: { isLong: true, measure: memoryRows },
   growth: { isLong: true, measure: growthRows },
   // These come last, because the workflows that they leave at Temporal would

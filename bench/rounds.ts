@@ -1,7 +1,11 @@
+import type { Bench } from './bench.ts';
 import { processorTimes, shareOfOthers } from './processor.ts';
 
-/** The number is odd, so that a median is a measured value. */
-const rounds = 3;
+/**
+ * The number is odd, so that a median is a measured value. One round shows that
+ * the bench works.
+ */
+const roundsOf = ({ quick }: Pick<Bench, 'quick'>) => (quick ? 1 : 3);
 /**
  * The number of rounds that may replace disturbed ones; the calmest rounds
  * count.
@@ -12,6 +16,8 @@ const spareRounds = 2;
  * machine, or if one of its measurements fails.
  */
 const disturbedShare = 0.15;
+/** The disturbance of a round in which a measurement failed. */
+const incomplete = Infinity;
 
 type Measurements = Readonly<Record<string, (() => Promise<unknown>) | undefined>>;
 type Results<M extends Measurements> = { [Name in keyof M]: Awaited<ReturnType<NonNullable<M[Name]>>>[] };
@@ -31,19 +37,26 @@ export function disturbances(): { readonly repeated: number; readonly failed: nu
 /**
  * Runs several measurements alternately, `rounds` times each, in reverse order
  * in every second round, so that a drift of the machine affects all of them
- * alike. Returns the values of each: fewer for one that failed, none for one
- * that is undefined.
+ * alike. Returns the values of each: fewer for one that failed in some rounds,
+ * none for one that is undefined. Rejects if one failed in every round.
  */
-export async function interleaved<M extends Measurements>(measurements: M): Promise<Results<M>> {
+export async function interleaved<M extends Measurements>(
+  bench: Pick<Bench, 'quick'>,
+  measurements: M,
+): Promise<Results<M>> {
+  const rounds = roundsOf(bench);
   const names = Object.keys(measurements);
   const done: Round[] = [];
-  const calm = () => done.filter(({ disturbance }) => disturbance <= disturbedShare).length;
+  const isCalm = ({ disturbance }: Round) => (bench.quick ? disturbance < incomplete : disturbance <= disturbedShare);
+  const calm = () => done.filter(isCalm).length;
   while (done.length < rounds + spareRounds && calm() < rounds) {
     done.push(await oneRound(measurements, done.length % 2 === 0 ? names : names.toReversed()));
   }
   repeated += done.length - rounds;
   const calmest = done.toSorted((one, other) => one.disturbance - other.disturbance).slice(0, rounds);
   const valuesOf = (name: string) => calmest.flatMap(({ results }) => (results.has(name) ? [results.get(name)] : []));
+  const failing = names.filter((name) => measurements[name] !== undefined && valuesOf(name).length === 0);
+  if (failing.length > 0) throw new Error(`failed in every round: ${failing.join(', ')}`);
   // Each name has the values that its own measurement returned.
   return Object.fromEntries(names.map((name) => [name, valuesOf(name)])) as Results<M>;
 }
@@ -61,5 +74,5 @@ async function oneRound(measurements: Measurements, names: readonly string[]): P
       process.stderr.write(`${name} gave no figure in this round: ${String(error)}\n`);
     }
   }
-  return { results, disturbance: isWhole ? shareOfOthers(before, await processorTimes()) : 1 };
+  return { results, disturbance: isWhole ? shareOfOthers(before, await processorTimes()) : incomplete };
 }

@@ -3,15 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bench } from './bench.ts';
-import { refusedRequests } from './caller.ts';
 import { killChildren } from './child.ts';
 import { loadNow, machine } from './machine.ts';
+import { type Measured, measureParts, minutesSince } from './measure-parts.ts';
 import { type Part, parts } from './parts.ts';
-import { processorTimes, shareOfOthers } from './processor.ts';
 import { startProductionTemporal } from './production-temporal.ts';
 import { keepSection, reportOf } from './results-file.ts';
-import { disturbances } from './rounds.ts';
-import { type Row, tableOf } from './row.ts';
+import { tableOf } from './row.ts';
 import { benchPostgres, benchTemporal } from './servers.ts';
 
 // `npm run bench` measures the main figures, each beside its floor, on the same
@@ -23,9 +21,10 @@ import { benchPostgres, benchTemporal } from './servers.ts';
 //   --write FILE     replaces the table of the same command in this file
 // TEMPORAL_SERVER_PATH names a production server of Temporal, with
 // `temporal-sql-tool` in the same folder; without it, rows use the development
-// server only. The row on BullMQ needs a `redis-server` on the PATH or at
-// REDIS_SERVER_PATH, and downloads the packages of bench/peers if they are
-// missing. The part `growth` draws bench/growth.svg.
+// server only. The part `growth` draws bench/growth.svg.
+//
+// A part that fails does not stop the others. The report has the rows of all
+// parts and the error, and the exit status is 1.
 
 const { values: options } = parseArgs({
   options: {
@@ -82,9 +81,9 @@ async function startServers(): Promise<Bench> {
     engine: production === undefined ? development : { name: 'production server on PostgreSQL', ...production },
     beside: options.beside,
     quick: options.quick,
-    loadMs: options.quick ? 500 : 2_000,
-    warmUpMs: options.quick ? 500 : 8_000,
-    batchMs: options.quick ? 2_000 : 8_000,
+    loadMs: options.quick ? 100 : 2_000,
+    warmUpMs: options.quick ? 0 : 8_000,
+    batchMs: 8_000,
   };
 }
 
@@ -95,76 +94,17 @@ async function end(code: number): Promise<never> {
   process.exit(code);
 }
 
-/** The reasons why rows are missing, for the report. */
-const notes: string[] = [];
-const note = (text: string) => {
-  notes.push(text);
-  say(text);
-};
-/** The duration of each part, and its disturbances. */
-const aside: string[] = [];
-
-async function measure(): Promise<readonly Row[]> {
-  const rows: Row[] = [];
-  for (const [name, part] of chosen) {
-    say(`${name} …`);
-    const watch = await watchPart();
-    try {
-      for await (const row of part.measure(bench, { say, note })) {
-        rows.push(row);
-        // Printed now, so that the row is not lost if a later one is
-        // interrupted.
-        say(`  ${row.what}: ${row.measured} (${row.ratio})`);
-      }
-    } catch (error) {
-      say(String(error instanceof Error ? error.stack : error));
-      rows.push({ ...nothing, what: `the rest of ${name}`, measured: `failed: ${String(error)}` });
-    }
-    aside.push(`${name} ${await watch()}`);
-    say(`${aside.at(-1)}`);
-  }
-  return [...rows.filter(({ isFirst }) => isFirst), ...rows.filter(({ isFirst }) => !isFirst)];
-}
-
-const nothing = { floor: '–', ratio: '–', target: '–', isReached: false } as const;
-
-async function watchPart(): Promise<() => Promise<string>> {
-  const [from, before, refused, rounds] = [
-    performance.now(),
-    await processorTimes(),
-    refusedRequests(),
-    disturbances(),
-  ];
-  return async () => {
-    const now = disturbances();
-    const counted = [
-      [now.repeated - rounds.repeated, 'rounds repeated'],
-      [now.failed - rounds.failed, 'measurements failed'],
-      [refusedRequests() - refused, 'requests refused'],
-    ] as const;
-    const others = Math.round(100 * shareOfOthers(before, await processorTimes()));
-    const words = counted.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
-    return [`${minutesSince(from)} min, others ${others} %`, ...words].join(', ');
-  };
-}
-
-function minutesSince(from: number): string {
-  return ((performance.now() - from) / 60_000).toFixed(1);
-}
-
-async function report(): Promise<string> {
-  const table = tableOf(await measure());
+async function report({ rows, asides }: Measured): Promise<string> {
   const facts = await machine(bench, loadBefore, serverPath);
   const without = 'TEMPORAL_SERVER_PATH was not set, so nothing was measured on the production server with PostgreSQL.';
   const long = Object.keys(parts).filter((name) => parts[name]?.isLong);
   const elsewhere = `What readers ask for more seldom is measured by \`npm run bench -- --long\`: ${long.join(', ')}.`;
   return [
     facts.map((line) => `- ${line}`).join('\n'),
-    `${minutesSince(startedAt)} minutes. Each part, and the share of the machine that anything but this bench used meanwhile: ${aside.join('; ')}.`,
-    table,
+    `${minutesSince(startedAt)} minutes. Each part, and the share of the machine that anything but this bench used meanwhile: ${asides.join('; ')}.`,
+    tableOf(rows),
     ...(bench.engine === bench.development ? [without] : []),
     ...(options.only === undefined && !options.long ? [elsewhere] : []),
-    ...notes,
   ].join('\n\n');
 }
 
@@ -179,7 +119,8 @@ function command(): string {
   return [...environment, 'npm run bench', ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
 }
 
-const section = { title: command(), text: await report() };
+const measured = await measureParts(chosen, bench, say);
+const section = { title: command(), text: await report(measured) };
 process.stdout.write(reportOf([section]));
 if (options.write !== undefined) await keepSection(options.write, section);
-await end(0);
+await end(measured.exitStatus);

@@ -68,8 +68,9 @@ export async function startWholeTasks(
       if (client === undefined) throw new Error('no client');
       const wanted = (await countFinished()) + 1;
       const { taskId, answeredAt } = await client.create();
+      const askedAt = await waitFor('the provider to be called', () => watched.asked.get(taskId));
       await waitFor('the end of a task', async () => ((await countFinished()) >= wanted ? true : undefined));
-      return (watched.asked.get(taskId) ?? Number.NaN) - answeredAt;
+      return askedAt - answeredAt;
     },
     close: async () => {
       for (const client of clients) client.close();

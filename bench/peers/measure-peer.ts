@@ -33,7 +33,7 @@ export type Measured = {
   readonly visibleMs: number;
 };
 
-const singles = 15;
+const [singles, quickSingles] = [15, 3];
 const pollEveryMs = 5;
 
 const created = z.object({ data: z.object({ taskId: z.string() }) });
@@ -47,7 +47,7 @@ export async function measurePeer(bench: Bench, peer: Peer, receiver: Receiver):
   const whole = await sizedBatches(bench, (count) =>
     runBatch(count, { begin: () => createAll(peer, count), ended: receiver.received, spenders: {} }),
   );
-  const { visibleMs, taskIds } = await visibleAfter(peer);
+  const { visibleMs, taskIds } = await visibleAfter(peer, bench.quick ? quickSingles : singles);
   const reads = taskIds.map((id) => rawRequest('GET', peer.readPath(id), keyed(peer, 0)));
   const creates = Array.from({ length: atOnce }, (_, caller) => createRequest(peer, caller));
   const load = (request: (caller: number, turn: number) => Buffer | undefined) =>
@@ -57,7 +57,7 @@ export async function measurePeer(bench: Bench, peer: Peer, receiver: Receiver):
       durationMs: bench.loadMs,
       request: (caller, turn) => request(caller, turn) ?? Buffer.alloc(0),
     });
-  const rounds = await interleaved({
+  const rounds = await interleaved(bench, {
     whole,
     read: () => load((caller, turn) => reads[(caller + turn) % reads.length]),
   });
@@ -91,12 +91,12 @@ async function createAll(peer: Peer, count: number): Promise<void> {
   for (const caller of open) caller.close();
 }
 
-async function visibleAfter(peer: Peer): Promise<{ visibleMs: number; taskIds: readonly string[] }> {
+async function visibleAfter(peer: Peer, count: number): Promise<{ visibleMs: number; taskIds: readonly string[] }> {
   const { done } = watchTasks(peer.worker);
   const caller = openCaller(peer.baseUrl);
   const taskIds: string[] = [];
   const lags: number[] = [];
-  for (let index = 0; index < singles; index += 1) {
+  for (let index = 0; index < count; index += 1) {
     const taskId = await taskIdOf(caller, createRequest(peer, 0));
     const read = rawRequest('GET', peer.readPath(taskId), keyed(peer, 0));
     while ((await stateOf(caller, read)) !== 'success') await delay(pollEveryMs);

@@ -15,7 +15,7 @@ const callers = 32;
  * The number of accounts. A few dozen would fit into one page of their table,
  * where an index cannot help.
  */
-const spreadOver = 1_000;
+const [spreadOver, quickSpreadOver] = [1_000, 10];
 
 /**
  * Measures creates and reads without a worker, beside bare Koa and bare
@@ -25,7 +25,7 @@ export async function* httpRows(bench: Bench): Rows {
   const service = await benchService(bench, bench.development.address);
   const floor = await startHttpFloor(bench, taskBody);
   try {
-    const accounts = await benchAccounts(service.db, spreadOver);
+    const accounts = await benchAccounts(service.db, bench.quick ? quickSpreadOver : spreadOver);
     yield* createTaskRows(bench, service, floor, accounts);
     yield { ...(await recordInfoRow(bench, service, floor)), isFirst: true };
   } finally {
@@ -49,7 +49,7 @@ async function* createTaskRows(
   for (const { baseUrl } of [one, other]) await warmUp(bench, baseUrl, creates);
   await warmUp(bench, floor.baseUrl, insert);
   const stopped = (measure: () => Promise<Load>) => () => whileFrozen(temporalsOf(bench), measure);
-  const loads = await interleaved({
+  const loads = await interleaved(bench, {
     floor32: stopped(() => load(bench, [floor.baseUrl], callers, insert)),
     ours32: stopped(() => load(bench, [one.baseUrl], callers, creates)),
     floor1: stopped(() => load(bench, [floor.baseUrl], 1, insert)),
@@ -62,7 +62,7 @@ async function* createTaskRows(
   yield { ...acceptRow(medianLoad(loads.floor32), medianLoad(loads.ours32)), isFirst: true };
   yield loneRow(medianLoad(loads.floor1), medianLoad(loads.ours1));
   yield hotRow(medianLoad(loads.floorHot), medianLoad(loads.hot), medianLoad(loads.hotOfTwo));
-  const starting = await interleaved({
+  const starting = await interleaved(bench, {
     floor: () => whileStarting(bench, floor.startStarting, insert),
     ours: () => whileStarting(bench, () => service.startApi(), creates),
   });

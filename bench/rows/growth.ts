@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Bench, Rows, Telling } from '../bench.ts';
+import type { Bench, Rows, Say } from '../bench.ts';
 import { addFinishedTasks } from '../finished-tasks.ts';
 import { growthPicture } from '../growth-picture.ts';
 import { interleaved } from '../rounds.ts';
@@ -12,9 +12,12 @@ import { startWholeTasks } from '../whole-tasks.ts';
 import { type BenchAccount, benchAccounts } from '../service.ts';
 
 const picturePath = fileURLToPath(new URL('../../../bench/growth.svg', import.meta.url));
-const thousands = [1, 10, 100, 1_000];
+const [thousands, quickThousands] = [
+  [1, 10, 100, 1_000],
+  [1, 2],
+];
 /** The number of tasks in each round, and before the first round. */
-const [singles, warmUpSingles] = [40, 200];
+const [singles, warmUpSingles, quickSingles] = [40, 200, 3];
 const lookEveryMs = 5;
 
 /** The median times that one client waits, in milliseconds. */
@@ -29,8 +32,8 @@ const names: Record<keyof Waits, string> = {
 /**
  * Measures one client while the database grows, and draws `bench/growth.svg`.
  */
-export async function* growthRows(bench: Bench, { say }: Telling): Rows {
-  const sizes = bench.quick ? thousands.slice(0, 2) : thousands;
+export async function* growthRows(bench: Bench, say: Say): Rows {
+  const sizes = bench.quick ? quickThousands : thousands;
   const ours = await startWholeTasks(bench, bench.engine);
   const measured: Waits[] = [];
   try {
@@ -41,8 +44,10 @@ export async function* growthRows(bench: Bench, { say }: Telling): Rows {
     for (const [index, size] of sizes.entries()) {
       const missing = 1_000 * (size - (sizes[index - 1] ?? 0));
       ids.push(...(await addFinishedTasks(ours.service.db, [account.accountId], missing)));
-      if (index === 0) await waitsOf(client, ids, bench.quick ? 10 : warmUpSingles);
-      const { waits } = await interleaved({ waits: () => waitsOf(client, ids, bench.quick ? 10 : singles) });
+      if (index === 0 && !bench.quick) await waitsOf(client, ids, warmUpSingles);
+      const { waits } = await interleaved(bench, {
+        waits: () => waitsOf(client, ids, bench.quick ? quickSingles : singles),
+      });
       const medianOf = (key: keyof Waits) => median(waits.map((one) => one[key]));
       measured.push({ create: medianOf('create'), read: medianOf('read'), whole: medianOf('whole') });
       say(`  ${size} thousand tasks: ${JSON.stringify(measured.at(-1))}`);

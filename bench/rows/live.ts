@@ -6,34 +6,63 @@ import { type Row, showLoad, showMs, showRate } from '../row.ts';
 import { median, percentile } from '../statistics.ts';
 import { openTaskClient } from '../task-client.ts';
 
-const outstanding = 500;
-const ending = 60;
-/**
- * Longer than the time limit of a poll, so that the measured time includes a
- * poll that has timed out.
- */
-const hangingMs = 3_000;
-const [pollers, polledTasks, newTasksPerSecond] = [1_000, 200, 5];
-const pollingMs = 10_000;
-/**
- * The time before the measurement, in which a thousand connections are opened
- * and every task is read for the first time.
- */
-const settlingMs = 3_000;
+type Sizes = {
+  readonly outstanding: number;
+  readonly ending: number;
+  /**
+   * Longer than the time limit of a poll, so that the measured time includes a
+   * poll that has timed out.
+   */
+  readonly hangingMs: number;
+  readonly pollers: number;
+  readonly polledTasks: number;
+  readonly pollingMs: number;
+  /**
+   * The time before the measurement, in which a thousand connections are opened
+   * and every task is read for the first time.
+   */
+  readonly settlingMs: number;
+};
+
+const full: Sizes = {
+  outstanding: 500,
+  ending: 60,
+  hangingMs: 3_000,
+  pollers: 1_000,
+  polledTasks: 200,
+  pollingMs: 10_000,
+  settlingMs: 3_000,
+};
+const quick: Sizes = {
+  outstanding: 20,
+  ending: 10,
+  hangingMs: 0,
+  pollers: 20,
+  polledTasks: 10,
+  pollingMs: 2_000,
+  settlingMs: 0,
+};
+const newTasksPerSecond = 5;
 
 /**
  * Measures what clients notice of an upstream that does not respond to every
  * poll, and of a thousand other clients.
  */
 export async function* liveRows(bench: Bench): Rows {
+  const sizes = bench.quick ? quick : full;
   yield* withRemoteTasks(bench, async function* (remote) {
-    const running = await fillUp(remote, bench.quick ? polledTasks : outstanding);
-    yield await hangingRow(bench, remote, running);
-    yield await pollersRow(bench, remote);
+    const running = await fillUp(remote, sizes.outstanding);
+    yield await hangingRow(bench, remote, running, sizes);
+    yield await pollersRow(bench, remote, sizes);
   });
 }
 
-async function hangingRow({ engine }: Bench, remote: RemoteTasks, running: number): Promise<Row> {
+async function hangingRow(
+  { engine }: Bench,
+  remote: RemoteTasks,
+  running: number,
+  { ending, hangingMs }: Sizes,
+): Promise<Row> {
   const { upstream } = remote;
   upstream.hang(true);
   await delay(hangingMs);
@@ -50,7 +79,11 @@ async function hangingRow({ engine }: Bench, remote: RemoteTasks, running: numbe
   };
 }
 
-async function pollersRow({ engine }: Bench, remote: RemoteTasks): Promise<Row> {
+async function pollersRow(
+  { engine }: Bench,
+  remote: RemoteTasks,
+  { pollers, polledTasks, pollingMs, settlingMs }: Sizes,
+): Promise<Row> {
   const { account, baseUrl, running } = remote;
   const reads = [...running.values()]
     .slice(0, polledTasks)

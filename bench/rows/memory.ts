@@ -1,5 +1,5 @@
-import { sizedBatches } from '../batch.ts';
-import type { Bench, Rows, Telling } from '../bench.ts';
+import { quickBatch, sizedBatches } from '../batch.ts';
+import type { Bench, Rows, Say } from '../bench.ts';
 import { residentMb } from '../child.ts';
 import { times } from '../row.ts';
 import { median } from '../statistics.ts';
@@ -11,8 +11,8 @@ type Memory = { readonly tasks: number; readonly api: number; readonly worker: n
  * Measures the memory of API and worker while thousands of whole tasks run, in
  * batches, so that no backlog is measured.
  */
-export async function* memoryRows(bench: Bench, { say }: Telling): Rows {
-  const memoryTasks = bench.quick ? 400 : 10_000;
+export async function* memoryRows(bench: Bench, say: Say): Rows {
+  const memoryTasks = bench.quick ? 2 * quickBatch : 10_000;
   const ours = await startWholeTasks(bench, bench.engine);
   const looks: Memory[] = [];
   try {

@@ -14,29 +14,35 @@ import { interleaved } from '../rounds.ts';
 import { type Row, showMs, times } from '../row.ts';
 import { median } from '../statistics.ts';
 
-const few = 10;
-const many = 2_000;
-/** The number of jobs that end in each round. */
-const ending = 20;
+const loads = {
+  full: { few: 10, many: 2_000, minutes: 1 },
+  quick: { few: 2, many: 20, minutes: 0.01 },
+} as const;
+/**
+ * The number of jobs that end in each round. Their ends take longer than two
+ * seconds, so that polls are counted in one full second at least.
+ */
+const [ending, quickEnding] = [20, 10];
 
 /**
  * Measures how soon clients can read the ends of jobs when one worker follows
  * many jobs, beside the same with few jobs; and the cost of following them.
  */
 export async function* outstandingRows(bench: Bench): Rows {
+  const { few, many, minutes } = bench.quick ? loads.quick : loads.full;
   yield* withRemoteTasks(bench, async function* (remote) {
-    const { floors } = await interleaved({
+    const { floors } = await interleaved(bench, {
       floors: async () => {
         await fillUp(remote, few);
         return await endSome(remote, few);
       },
     });
-    const running = await fillUp(remote, bench.quick ? many / 10 : many);
+    const running = await fillUp(remote, many);
     const memory = watchMemory(remote.worker.pid);
-    const writes = await writesForEach(running, bench, remote);
-    const { ends } = await interleaved({ ends: () => endSome(remote, ending) });
+    const writes = await writesForEach(running, minutes, remote);
+    const { ends } = await interleaved(bench, { ends: () => endSome(remote, bench.quick ? quickEnding : ending) });
     const waiting = { writes, residentMb: memory.stop() };
-    yield rowOf(bench, { running, floor: medianEnds(floors).p50, ends: medianEnds(ends), waiting });
+    yield rowOf(bench, { running, few, floor: medianEnds(floors).p50, ends: medianEnds(ends), waiting });
   });
 }
 
@@ -62,14 +68,13 @@ function watchMemory(pid: number): { readonly stop: () => readonly number[] } {
  * Returns the rows that Temporal's production server writes per minute for each
  * job that only runs.
  */
-async function writesForEach(running: number, { quick }: Bench, { service }: RemoteTasks): Promise<number | undefined> {
+async function writesForEach(running: number, minutes: number, { service }: RemoteTasks): Promise<number | undefined> {
   const written = async () => {
     const text = `
 select (tup_inserted + tup_updated + tup_deleted)::int as rows from pg_stat_database where datname = 'temporal'`;
     const [row] = await service.db.run<{ rows: number }>({ name: 'bench-temporal-writes', text });
     return row?.rows;
   };
-  const minutes = quick ? 0.3 : 1;
   const before = await written();
   await delay(60_000 * minutes);
   const after = await written();
@@ -78,12 +83,13 @@ select (tup_inserted + tup_updated + tup_deleted)::int as rows from pg_stat_data
 
 type Measured = {
   readonly running: number;
+  readonly few: number;
   readonly floor: number;
   readonly ends: Ends;
   readonly waiting: { readonly writes: number | undefined; readonly residentMb: readonly number[] };
 };
 
-function rowOf({ engine }: Bench, { running, floor, ends, waiting }: Measured): Row {
+function rowOf({ engine }: Bench, { running, few, floor, ends, waiting }: Measured): Row {
   const slower = ends.p50 / floor;
   const { writes } = waiting;
   const peakMb = Math.max(...waiting.residentMb);

@@ -1,14 +1,8 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
-import type { Bench, Rows, Telling } from '../bench.ts';
+import type { Bench, Rows } from '../bench.ts';
 import { startChild, type Child } from '../child.ts';
-import { findRedis, startRedis } from '../peers/redis.ts';
 import { measurePeer, type Measured, type Peer } from '../peers/measure-peer.ts';
 import { startReceiver, type Receiver } from '../receiver.ts';
 import { quiet } from '../quiet.ts';
@@ -16,22 +10,17 @@ import { type Row, showMs, showRate, times } from '../row.ts';
 import { benchAccounts, benchService } from '../service.ts';
 import { taskBody } from '../task-client.ts';
 
-const run = promisify(execFile);
-const peersFolder = fileURLToPath(new URL('../../../bench/peers/', import.meta.url));
-
 /**
- * Measures the alternatives on the same work: accept over HTTP, a job that
- * takes no time, a record, and a callback.
+ * Measures a service on Temporal alone on the same work: accept over HTTP, a job
+ * that takes no time, a record, and a callback.
  */
-export async function* peerRows(bench: Bench, { note }: Telling): Rows {
+export async function* peerRows(bench: Bench): Rows {
   const receiver = await startReceiver();
   try {
     const ours = await withOurs(bench, receiver, (peer) => measurePeer(bench, peer, receiver));
     await quiet([bench.engine.pid]);
     const textbook = await withTextbook(bench, receiver, (peer) => measurePeer(bench, peer, receiver));
     yield rowOf(`Temporal, used in the textbook way, ${bench.engine.name}`, textbookPromises, textbook, ours);
-    await quiet([bench.engine.pid]);
-    yield* bullmqRows(bench, receiver, ours, note);
   } finally {
     await receiver.child.stop();
   }
@@ -39,34 +28,6 @@ export async function* peerRows(bench: Bench, { note }: Telling): Rows {
 
 const textbookPromises =
   'no create while Temporal is unavailable, no reading without a worker; its charge is made nowhere, and would be a second database';
-
-async function* bullmqRows(bench: Bench, receiver: Receiver, ours: Measured, note: Telling['note']): Rows {
-  const redisPath = await findRedis();
-  if (redisPath === undefined) {
-    note('No redis-server on the PATH and no REDIS_SERVER_PATH, so the row on BullMQ is left out.');
-    return;
-  }
-  await installPeers();
-  const measured = await withBullmq(redisPath, join(bench.folder, 'redis'), receiver, (peer) =>
-    measurePeer(bench, peer, receiver),
-  );
-  yield rowOf('BullMQ, Redis with appendonly, fsync always', bullmqPromises, measured, ours);
-}
-
-const bullmqPromises = 'no charge, no refund, no transaction with money, a callback that fails starts the work again';
-
-/**
- * Installs the packages of the peers when they are first needed, because they
- * are not part of the product. Their optional native packages are omitted: the
- * lock file lacks some platforms.
- */
-async function installPeers(): Promise<void> {
-  const isInstalled = await access(join(peersFolder, 'node_modules', 'bullmq')).then(
-    () => true,
-    () => false,
-  );
-  if (!isInstalled) await run('npm', ['install', '--no-save', '--omit=optional', '--prefix', peersFolder]);
-}
 
 type Work<T> = (peer: Peer) => Promise<T>;
 
@@ -99,19 +60,6 @@ async function withTextbook<T>(bench: Bench, receiver: Receiver, work: Work<T>):
     return await work({ ...barePeer(receiver), baseUrl: api.baseUrl, worker });
   } finally {
     await Promise.all([api.stop(), worker.stop()]);
-  }
-}
-
-async function withBullmq<T>(redisPath: string, folder: string, receiver: Receiver, work: Work<T>): Promise<T> {
-  const redis = await startRedis(redisPath, folder);
-  const env = { ...process.env, REDIS_PORT: String(redis.port) };
-  const worker = startChild('../../bench/peers/bullmq-worker.mjs', env);
-  const api = await startPeerApi('../../bench/peers/bullmq-api.mjs', env);
-  try {
-    return await work({ ...barePeer(receiver), baseUrl: api.baseUrl, worker });
-  } finally {
-    await Promise.all([api.stop(), worker.stop()]);
-    await redis.stop();
   }
 }
 

@@ -27,7 +27,7 @@ export async function recordInfoRow(bench: Bench, service: BenchService, floor: 
     });
   await load(floor.baseUrl, selects)();
   await load(api.baseUrl, reads)();
-  const loads = await interleaved({ floor: load(floor.baseUrl, selects), ours: load(api.baseUrl, reads) });
+  const loads = await interleaved(bench, { floor: load(floor.baseUrl, selects), ours: load(api.baseUrl, reads) });
   await api.stop();
   const [bare, ours] = [medianLoad(loads.floor), medianLoad(loads.ours)];
   const share = ours.perSecond / bare.perSecond;

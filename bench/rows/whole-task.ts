@@ -8,7 +8,7 @@ import { median } from '../statistics.ts';
 import { type Spender, startWholeTasks, type WholeTasks } from '../whole-tasks.ts';
 
 /** The number of sequential tasks in each round. */
-const singles = 10;
+const [singles, quickSingles] = [10, 2];
 
 const whole = `whole task, instant provider that delivers a poster, ${atOnce} at once`;
 
@@ -21,7 +21,7 @@ export async function* wholeTaskRows(bench: Bench): Rows {
   const [bare, ours] = await Promise.all([startBareTasks(bench, engine), startWholeTasks(bench, engine)]);
   const old = bench.beside === undefined ? undefined : await startWholeTasks(bench, engine, { checkout: bench.beside });
   try {
-    const batches = await interleaved({
+    const batches = await interleaved(bench, {
       floor: await sizedBatches(bench, (count) => bare.perSecond(count, 1)),
       ours: await sizedBatches(bench, ours.perSecond),
       old: old && (await sizedBatches(bench, old.perSecond)),
@@ -54,7 +54,7 @@ export async function* otherTaskRows(bench: Bench): Rows {
   );
   const [bare, ours] = await Promise.all([startBareTasks(bench, engine), startWholeTasks(bench, engine)]);
   try {
-    yield await lagRow(engine, bare, ours);
+    yield await lagRow(bench, bare, ours);
   } finally {
     await Promise.all([bare.close(), ours.close()]);
   }
@@ -66,7 +66,7 @@ async function* inPairs(bench: Bench, engine: Engine, environment: NodeJS.Proces
     startWholeTasks(bench, engine, { environment }),
   ]);
   try {
-    const batches = await interleaved({
+    const batches = await interleaved(bench, {
       floor: await sizedBatches(bench, (count) => bare.perSecond(count, 1)),
       ours: await sizedBatches(bench, ours.perSecond),
     });
@@ -140,14 +140,16 @@ function showSpent({ cpuMs }: Batch): string {
     .join(', ');
 }
 
-async function lagRow(engine: Engine, bare: BareTasks, ours: WholeTasks): Promise<Row> {
+async function lagRow(bench: Bench, bare: BareTasks, ours: WholeTasks): Promise<Row> {
+  const { engine } = bench;
+  const count = bench.quick ? quickSingles : singles;
   const each = async (once: () => Promise<number>) => {
     const values: number[] = [];
-    for (let index = 0; index < singles; index += 1) values.push(await once());
+    for (let index = 0; index < count; index += 1) values.push(await once());
     return median(values);
   };
-  await Promise.all([each(bare.startLagMs), each(ours.startLagMs)]);
-  const lags = await interleaved({ floor: () => each(bare.startLagMs), ours: () => each(ours.startLagMs) });
+  if (!bench.quick) await Promise.all([each(bare.startLagMs), each(ours.startLagMs)]);
+  const lags = await interleaved(bench, { floor: () => each(bare.startLagMs), ours: () => each(ours.startLagMs) });
   const [floor, measured] = [median(lags.floor), median(lags.ours)];
   return {
     what: `createTask's answer → the provider is asked to generate, idle, ${engine.name}`,
@@ -160,11 +162,12 @@ async function lagRow(engine: Engine, bare: BareTasks, ours: WholeTasks): Promis
 
 async function eventsOfOne({ address }: Engine, { service }: WholeTasks): Promise<number> {
   const text = `
-select id from tasks where state = 'success' and not exists (select from callback_deliveries where task_id = id)
+select id from tasks where state = 'success' and not exists (select from callback_deliveries where task_id = tasks.id)
 order by completed_at limit 1`;
   const [row] = await service.db.run<{ id: string }>({ name: 'bench-one-finished', text });
+  if (row === undefined) throw new Error('no task without a callback has succeeded');
   const { client, close } = connectTemporal({ connection: { address }, namespace: 'default' });
-  const { historyLength } = await client.workflow.getHandle(row?.id ?? '').describe();
+  const { historyLength } = await client.workflow.getHandle(row.id).describe();
   await close();
   return historyLength;
 }
