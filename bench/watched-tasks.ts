@@ -11,8 +11,6 @@ export type WatchedTasks = {
   ready(): Promise<unknown>;
 };
 
-const startLimitMs = 60_000;
-
 export function watchTasks(worker: Child): WatchedTasks {
   const [asked, done] = [new Map<string, number>(), new Map<string, number>()];
   let isReady = false;
@@ -25,6 +23,6 @@ export function watchTasks(worker: Child): WatchedTasks {
   return {
     asked,
     done,
-    ready: () => waitFor('the worker', () => (isReady ? true : undefined), startLimitMs),
+    ready: () => waitFor('the worker', () => (isReady ? true : undefined)),
   };
 }

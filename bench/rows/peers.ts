@@ -73,7 +73,7 @@ async function startPeerApi(script: string, env: NodeJS.ProcessEnv): Promise<Chi
   const child = startChild(script, { ...env, NODE_ENV: 'production', PORT: String(port) });
   let isReady = false;
   child.onSaid(() => (isReady = true));
-  await waitFor(script, () => (isReady ? true : undefined), 30_000);
+  await waitFor(script, () => (isReady ? true : undefined));
   return { ...child, baseUrl: `http://127.0.0.1:${port}` };
 }
 
