@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -9,7 +8,7 @@ import type { Bench } from '../../bench/bench.ts';
 import { measureParts } from '../../bench/measure-parts.ts';
 import { type Part, parts } from '../../bench/parts.ts';
 import { nothingToReach, type Row } from '../../bench/row.ts';
-import { startProgram } from '../support/programs.ts';
+import { endOf, endPrograms, startProgram } from '../support/programs.ts';
 
 const serverPath = process.env['TEMPORAL_SERVER_PATH'] || undefined;
 const engine = serverPath === undefined ? 'development server' : 'production server on PostgreSQL';
@@ -46,10 +45,10 @@ const rows: Readonly<Record<string, readonly string[]>> = {
 /** The row of `engines` that both servers are needed for. */
 const onBoth = `${wholeTask}, development server`;
 
-const isLinux = process.platform === 'linux';
+const skip = process.platform !== 'linux' && 'processor times are read from /proc, which Linux alone has';
 
-describe('the bench', { skip: !isLinux && 'processor times are read from /proc, which Linux alone has' }, () => {
-  const bench = { output: '', status: -1, table: '', written: '' };
+describe('the bench', { skip }, () => {
+  let bench: { output: string; status: number | null; table: string; written: string };
   const named = (beginning: string) => linesOf(bench.table).filter(({ what }) => what.startsWith(beginning));
   let folder: string;
   before(async () => {
@@ -57,13 +56,16 @@ describe('the bench', { skip: !isLinux && 'processor times are read from /proc, 
     const file = join(folder, 'RESULTS.md');
     const args = ['--quick', '--only', Object.keys(parts).join(','), '--beside', checkout, '--write', file];
     const program = startProgram('../../bench/run.js', args, { env: process.env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const ended = once(program, 'close');
     const [table, output] = await Promise.all([textOf(program.stdout), textOf(program.stderr)]);
-    const [status] = await ended;
-    Object.assign(bench, { table, output, status, written: await readFile(file, 'utf8') });
+    const { code } = await endOf(program);
+    const written = await readFile(file, 'utf8').catch(() => '');
+    bench = { table, output, status: code, written };
   });
 
-  after(() => rm(folder, { recursive: true, force: true }));
+  after(async () => {
+    await endPrograms();
+    await rm(folder, { recursive: true, force: true });
+  });
 
   test('measures every part, and ends with status 0', () => {
     assert.equal(bench.status, 0, bench.output);
@@ -93,35 +95,35 @@ describe('the bench', { skip: !isLinux && 'processor times are read from /proc, 
     );
   });
 
-  const skip = serverPath === undefined && 'TEMPORAL_SERVER_PATH names no production server of Temporal';
-  test('measures whole tasks on both servers of Temporal', { skip }, () => {
+  const without = serverPath === undefined && 'TEMPORAL_SERVER_PATH names no production server of Temporal';
+  test('measures whole tasks on both servers of Temporal', { skip: without }, () => {
     assert.equal(named(onBoth).length, 1, bench.output);
   });
+});
 
-  test('has exit status 1 if a part fails or has no row, and has the rows of the others', async () => {
-    const row: Row = { what: 'a row', floor: '1', measured: '2', ratio: '2 ×', ...nothingToReach };
-    const last: Row = { ...row, what: 'the last row' };
-    const measured = await measure({
-      fails: async function* () {
-        yield row;
-        await Promise.reject(new Error('no figure'));
-      },
-      empty: async function* () {},
-      works: async function* () {
-        yield last;
-      },
-    });
-    assert.equal(measured.exitStatus, 1);
-    assert.deepEqual(
-      measured.rows.map(({ what, measured: figure }) => [what, figure]),
-      [
-        ['a row', '2'],
-        ['the rest of fails', 'failed: Error: no figure'],
-        ['the rest of empty', 'failed: Error: empty has no row'],
-        ['the last row', '2'],
-      ],
-    );
+test('a part that fails or has no row makes the exit status 1, and the others have their rows', { skip }, async () => {
+  const row: Row = { what: 'a row', floor: '1', measured: '2', ratio: '2 ×', ...nothingToReach };
+  const last: Row = { ...row, what: 'the last row' };
+  const measured = await measure({
+    fails: async function* () {
+      yield row;
+      await Promise.reject(new Error('no figure'));
+    },
+    empty: async function* () {},
+    works: async function* () {
+      yield last;
+    },
   });
+  assert.equal(measured.exitStatus, 1);
+  assert.deepEqual(
+    measured.rows.map(({ what, measured: figure }) => [what, figure]),
+    [
+      ['a row', '2'],
+      ['the rest of fails', 'failed: Error: no figure'],
+      ['the rest of empty', 'failed: Error: empty has no row'],
+      ['the last row', '2'],
+    ],
+  );
 });
 
 function measure(measures: Readonly<Record<string, Part['measure']>>) {
