@@ -33,6 +33,18 @@ function anchorsOf(document: string): readonly string[] {
   );
 }
 
+test('samples of different pages have different Idempotency-Keys, so that running one after another is no conflict', () => {
+  const keys = documents.flatMap((document) => {
+    const found = textOf(document).matchAll(/idempotency[-_]?key['"]?(?:: ?|=)['"]?([\w-]+-\d+)\b/gi);
+    return [...new Set([...found].map(([, key]) => key))];
+  });
+  assert.ok(keys.length >= 3);
+  assert.deepEqual(
+    keys.filter((key, index) => keys.indexOf(key) !== index),
+    [],
+  );
+});
+
 for (const document of documents) {
   test(`links of ${document} lead to files and headings that exist`, () => {
     const links = [...withoutCode(textOf(document)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);

