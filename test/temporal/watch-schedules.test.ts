@@ -43,6 +43,8 @@ for (const name of scheduleNames) {
     await waitFor('the metric', async () => ((await isPresent(name)) === 1 ? true : undefined));
 
     await client.schedule.getHandle(id).pause();
+    // Temporal processes a pause after it has answered.
+    await waitFor('the pause', async () => ((await stateOf()) === 'paused' ? true : undefined));
     metrics.registry.resetMetrics();
     await waitFor('another check', async () => isPresent(name));
     assert.equal(await stateOf(), 'paused');
