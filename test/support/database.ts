@@ -14,13 +14,20 @@ export type TestDatabase = { readonly url: string; readonly db: Database; close(
  */
 export const patientDatabase = { idleTransactionMs: 360_000, queue: { waitMs: 360_000 } };
 
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** `dump` is SQL that creates the schema of an earlier version with its rows, which is then migrated. */
+export async function createTestDatabase(dump?: string): Promise<TestDatabase> {
   const server = await postgresUrl();
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await (templates[server] ??= ensureTemplate(server));
-  // Copying files costs half of what copying pages through the log does.
-  await administer(server, `create database ${name} template ${template} strategy file_copy`);
   const url = withDatabaseName(server, name);
+  if (dump === undefined) {
+    await (templates[server] ??= ensureTemplate(server));
+    // Copying files costs half of what copying pages through the log does.
+    await administer(server, `create database ${name} template ${template} strategy file_copy`);
+  } else {
+    await administer(server, `create database ${name} template template0`);
+    await administer(url, dump);
+    await migrateToLatest(url);
+  }
   const db = createDatabase({ url, poolSize: 8, ...patientDatabase });
   return {
     url,

@@ -58,8 +58,12 @@ export function connectEngine({ settings }: Pick<TestEnvironment, 'settings'>) {
 }
 
 /** An environment with an account and an engine. Its workers have a fake upstream instead of every provider. */
-export async function createInstallation(extra: Environment = {}, fake: FakeOptions = { instant: false }) {
-  const environment = await createTestEnvironment(extra);
+export async function createInstallation(
+  extra: Environment = {},
+  fake: FakeOptions = { instant: false },
+  dump?: string,
+) {
+  const environment = await createTestEnvironment(extra, dump);
   const { database, settings } = environment;
   const { db } = database;
   const { close: disconnect, ...connection } = connectEngine(environment);

@@ -21,9 +21,11 @@ export type TestEnvironment = {
   close(): Promise<void>;
 };
 
-/** A database, a folder and task queues of the test's own on the shared servers; no part is running yet. */
-export async function createTestEnvironment(extra: Environment = {}): Promise<TestEnvironment> {
-  const database = await createTestDatabase();
+/**
+ * A database, a folder and task queues of the test's own on the shared servers; no part is running yet. `dump`: see `createTestDatabase`.
+ */
+export async function createTestEnvironment(extra: Environment = {}, dump?: string): Promise<TestEnvironment> {
+  const database = await createTestDatabase(dump);
   const folder = await mkdtemp(join(tmpdir(), 'videogen-test-'));
   const port = await freePort();
   const environment = {
