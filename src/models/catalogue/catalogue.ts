@@ -89,7 +89,7 @@ function buildCatalogue(
   const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
   const problems: Problem[] = [];
   const built = models.map((one, index): CatalogueModel => {
-    const { model, title, description, prices, fit, lastFrame, moderation, input = standardInput } = one;
+    const { model, title, description, prices, fit, lastFrame, shortfall, moderation, input = standardInput } = one;
     const defaultAliases = defaultModels.find((other) => other.model === model)?.aliases ?? [];
     const { tiers, problems: found } = buildTiers(one, ['models', index], { providers, files, reaches });
     const { sample, problems: unreadable } = locateSample(one.sample, locate);
@@ -111,6 +111,7 @@ function buildCatalogue(
       tiers,
       fit,
       lastFrame,
+      shortfall,
       ...(moderation !== undefined && { moderation }),
       isRemote: names.some((provider) => provider !== previewProvider),
     };
