@@ -1,6 +1,6 @@
 import { countedSeconds } from '../tasks/counted-seconds.ts';
 import type { TaskInput } from '../tasks/task-input.ts';
-import type { TaskResult } from '../tasks/task.ts';
+import type { Task, TaskResult } from '../tasks/task.ts';
 import { frameSizes, isAbove, isBelow } from './frame-size.ts';
 
 // The comparison of a stored video with its order: seconds, sound, ratio and size. A shortfall ends as the model declares
@@ -28,6 +28,11 @@ type Measured = Pick<TaskResult, 'durationSeconds' | 'hasAudio' | 'widthPx' | 'h
 
 export function compareOrder(order: Order, video: Measured): readonly OrderDifference[] {
   return [secondsOf(order, video), soundOf(order, video), ratioOf(order, video), sizeOf(order, video)].flat();
+}
+
+/** The differences of a successful task; none once its content, such as the images of the request, is deleted. */
+export function orderDifferences({ param, result, contentDeletedAt }: Task): readonly OrderDifference[] {
+  return result === undefined || contentDeletedAt !== undefined ? [] : compareOrder(param.input, result);
 }
 
 function secondsOf({ duration }: Order, video: Measured): readonly OrderDifference[] {

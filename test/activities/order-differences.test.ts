@@ -85,7 +85,10 @@ async function fateOf(taskId: string) {
   return { state, paid: creditsCharged - creditsRefunded, ...(failure !== undefined && { failMsg: failure.failMsg }) };
 }
 
-const [tall, small] = [{ widthPx: 720, heightPx: 1280 }, { widthPx: 832, heightPx: 480 }];
+const [tall, small] = [
+  { widthPx: 720, heightPx: 1280 },
+  { widthPx: 832, heightPx: 480 },
+];
 const notAsOrdered = (what: string) => ({
   state: 'fail',
   paid: 0,

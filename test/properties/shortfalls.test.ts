@@ -58,7 +58,13 @@ const order = fc.record({
 const made = fc.record({
   seconds: fc.oneof({ weight: 1, arbitrary: fc.constant(undefined) }, fc.double({ min: 0.1, max: 70, noNaN: true })),
   hasAudio: fc.oneof(fc.constant(undefined), fc.constant(false)),
-  shape: fc.constantFrom('ordered' as const, 'ordered' as const, 'turned' as const, 'quartered' as const, 'doubled' as const),
+  shape: fc.constantFrom(
+    'ordered' as const,
+    'ordered' as const,
+    'turned' as const,
+    'quartered' as const,
+    'doubled' as const,
+  ),
 });
 
 type Row = { readonly amounts: Price; readonly decided?: { amounts: Price; inForce: boolean } | undefined };
@@ -77,7 +83,10 @@ test('charged less refunded is the price of what was delivered, for any catalogu
         when: one.when,
         amounts: [{ ...amounts, fromMs: 0 }],
       }));
-      for (const { decided, priceName } of [{ ...standard, priceName: 'standard' }, { ...silent, priceName: 'silent' }]) {
+      for (const { decided, priceName } of [
+        { ...standard, priceName: 'standard' },
+        { ...silent, priceName: 'silent' },
+      ]) {
         if (decided === undefined) continue;
         const fromMs = Date.now() + (decided.inForce ? -hourMs : hourMs);
         const owner = decided.isOwn ? { accountId } : {};

@@ -89,7 +89,7 @@ function buildCatalogue(
   const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
   const problems: Problem[] = [];
   const built = models.map((one, index): CatalogueModel => {
-    const { model, title, description, prices, fit, lastFrame, shortfall, moderation, input = standardInput } = one;
+    const { model, title, description, prices, fit, lastFrame, shortfall, moderation } = one;
     const defaultAliases = defaultModels.find((other) => other.model === model)?.aliases ?? [];
     const { tiers, problems: found } = buildTiers(one, ['models', index], { providers, files, reaches });
     const { sample, problems: unreadable } = locateSample(one.sample, locate);
@@ -104,7 +104,7 @@ function buildCatalogue(
       ...(description !== undefined && { description }),
       ...(sample !== undefined && { sample }),
       aliases: one.aliases ?? defaultAliases.filter((alias) => !taken.has(alias)),
-      input,
+      input: one.input ?? standardInputOf(tiers),
       prices: priceRowsOf(prices),
       providers: names,
       deadlineMs: one.deadlineSeconds * 1000,
@@ -119,6 +119,12 @@ function buildCatalogue(
   const contents = [...files].map(([name, file]) => [name, file.data] as const);
   const byName = new Map(built.map((one) => [one.model, one]));
   return { problems, catalogue: { creditValue, packages, providers, models: byName, files: new Map(contents) } };
+}
+
+/** The input of a model that declares none: without sound if no provider makes any. */
+function standardInputOf(tiers: CatalogueModel['tiers']): ModelInput {
+  if (!tiers.flat().every(({ rules }) => rules.audio === 'never')) return standardInput;
+  return { ...standardInput, fields: { ...standardInput.fields, generateAudio: { fixed: false } } };
 }
 
 type Providers = ReadonlyMap<string, ProviderSettings>;

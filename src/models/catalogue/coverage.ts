@@ -33,15 +33,21 @@ export function coverageOf(input: ModelInput, entries: readonly CoveredEntry[], 
       continue;
     }
     for (const { entry, kind, path: at } of others) {
+      // An entry whose videos are silent refuses tasks with sound by its rules.
+      if (field === 'generateAudio' && entry.rules.audio === 'never') continue;
       ignores.set(entry, { ...ignores.get(entry), [field]: without });
       if (field === 'seed')
         problems.push({ path: at, message: `${kind} does not pass on seed, which every task of this model has` });
     }
   }
-  return { problems: [...problems, ...unsoldResolutions(input, entries, path)], ignores };
+  return {
+    problems: [...problems, ...soldSilence(input, entries, path), ...unsoldResolutions(input, entries, path)],
+    ignores,
+  };
 }
 
 function notPassed(field: PassedField, entries: readonly CoveredEntry[]): string {
+  if (field === 'generateAudio' && entries.every(({ entry }) => entry.rules.audio === 'never')) return silent;
   const kinds = [...new Set(entries.map(({ kind }) => kind))].join(', ');
   const isUnreachable = entries.some(({ passesIfReachable }) => passesIfReachable.has(field));
   const reason = isUnreachable ? ', because the upstream cannot reach PUBLIC_URL' : '';
@@ -89,6 +95,19 @@ function isServed({ entry: { rules }, passes }: CoveredEntry, field: PassedField
   };
   return byRules[field] ?? isPassed;
 }
+
+/** Sound must not be sold if every provider makes silent videos. A choice that no provider passes on is reported as such. */
+function soldSilence(
+  { fields }: ModelInput,
+  entries: readonly CoveredEntry[],
+  path: Problem['path'],
+): readonly Problem[] {
+  if (fields.generateAudio.fixed !== true || !entries.every(({ entry }) => entry.rules.audio === 'never')) return [];
+  return [{ path: [...path, 'generateAudio'], message: silent }];
+}
+
+const silent =
+  'must be { fixed: false }, because the rules of every provider say that its videos are silent (audio: never)';
 
 /** Each resolution that is sold must be made by an entry. */
 function unsoldResolutions(

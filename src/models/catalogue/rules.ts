@@ -47,7 +47,7 @@ export const rules = z
     maxPromptCharacters: z.int().min(1).max(maxPromptLength).optional(),
     audio: z.enum(['optional', 'always', 'never']).optional().meta({
       description:
-        'Whether its videos have sound. Refuses nothing; the sound of `always` is removed from silent videos.',
+        'Whether its videos have sound. `never` refuses tasks with sound; the sound of `always` is removed for tasks without.',
     }),
   })
   .meta({ id: 'Rules' });
@@ -106,8 +106,8 @@ function rulesOfInput({ fields }: ModelInput): InputRules {
 
 /**
  * Combines the rules, from the model's input to the most specific ones. Each
- * narrows those before it, except that the last `audio`, which rejects nothing,
- * replaces the earlier ones.
+ * narrows those before it, except that the last `audio` replaces the earlier
+ * ones.
  */
 export function effectiveRules(all: readonly (Rules | undefined)[], input = standardInput): InputRules {
   return all.reduce<InputRules>(
@@ -184,6 +184,7 @@ export function refusals(by: InputRules, model: string, input: TaskInput): reado
       frame ?? 'firstFrameUrl',
       `not be combined with ${references.join(', ')} ${suffix}`,
     ],
+    [by.audio !== 'never' || !input.generateAudio, 'generateAudio', `be false ${suffix}`],
     [by.lastFrameAlone || frame !== 'lastFrameUrl', 'lastFrameUrl', `be combined with firstFrameUrl ${suffix}`],
   ];
   return checks.flatMap(([isTaken, field, allows]) =>
