@@ -10,6 +10,7 @@ import { priceRowsOf } from './price-rows.ts';
 import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './problems.ts';
 import { arkCreatePath, previewProvider, type ProviderSettings } from './providers.ts';
 import { type Locate, locateSample } from './sample.ts';
+import { readsTextCommands } from '../text-commands.ts';
 import { contradictionIn, effectiveRules, type Rules, rulesOfModel } from './rules.ts';
 
 // From the data of a catalogue file to the catalogue: schema, checks between its parts, value, checks of the value.
@@ -207,22 +208,31 @@ export function knownRules(
   files: CatalogueFiles = new Map(),
   reaches: Reaches = () => true,
 ): readonly Rules[] {
+  const commands = readsTextCommands(upstreamModel) ? [{ textCommands: true }] : [];
   if (settings.kind === 'http') {
     const { images, rules = [] } = files.get(settings.file) ?? {};
     const isUnreachable = images === 'link' && !reaches(settings.baseUrl);
-    return [...rulesOfModel(rules, upstreamModel), ...(isUnreachable ? [{ images: { max: 0 } }] : [])];
+    return [...rulesOfModel(rules, upstreamModel), ...commands, ...(isUnreachable ? [{ images: { max: 0 } }] : [])];
   }
   // Other paths mean another upstream with the same protocol.
   if (settings.kind === 'ark' && settings.paths.create === arkCreatePath) {
     const isFixed = upstreamModel.includes('seedance-2-5');
     return [
-      { images: arkImages, ...onlyFrames, lastFrameAlone: false, ...(isFixed && { ratiosWithImages: ['adaptive'] }) },
+      {
+        images: arkImages,
+        ...onlyFrames,
+        lastFrameAlone: false,
+        textCommands: true,
+        ...(isFixed && { ratiosWithImages: ['adaptive'] }),
+      },
     ];
   }
+  if (settings.kind === 'ark') return commands;
   if (settings.kind !== 'openai-videos') return [];
   // These servers and OpenRouter begin the video with the frame and drop the references. SGLang stores the first image only.
   const { dialect } = settings;
   return [
+    ...commands,
     {
       ...onlyFrames,
       ...(dialect === 'vllm-omni' && { lastFrameAlone: false }),
