@@ -185,9 +185,9 @@ test('the price and the policy are those of the acceptance, whatever operators h
 test('a partial refund restores the caps that counted its charge', async () => {
   await setSpendCaps(database.db, accountId, { kind: 'account', id: accountId }, { total: 100_000_000 });
   const spent = async () => (await listSpendCaps(database.db, accountId))[0]?.spent ?? 0;
-  const before = await spent();
+  const spentBefore = await spent();
   await complete(await order({ shortfall: 'refund' }), { durationSeconds: 5 });
-  assert.equal((await spent()) - before, 205);
+  assert.equal((await spent()) - spentBefore, 205);
   await setSpendCaps(database.db, accountId, { kind: 'account', id: accountId }, { total: null });
 });
 

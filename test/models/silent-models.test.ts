@@ -26,7 +26,8 @@ test('a model without input whose providers make silent videos is sold without s
 for (const generateAudio of [{}, { default: true }, { default: false }, { fixed: true }])
   test(`a model with generateAudio ${JSON.stringify(generateAudio)} and silent videos alone is invalid`, () => {
     assert.deepEqual(faultsOf(catalogue({ input: { ...standard, generateAudio }, tiers: [[never]] })), [
-      'models[0].input.generateAudio: must be { fixed: false }, because the rules of every provider say that its videos are silent (audio: never)',
+      'models[0].input.generateAudio: generateAudio is passed on by no provider of this model (own), because their videos are silent ' +
+        '(audio: never); set it to { fixed: false }',
     ]);
   });
 

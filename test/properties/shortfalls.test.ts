@@ -77,7 +77,7 @@ test('charged less refunded is the price of what was delivered, for any catalogu
   await fc.assert(
     fc.asyncProperty(catalogue, order, made, async ({ standard, silent, shortfall }, ordered, { shape, ...video }) => {
       const name = `model-${uuidv7()}`;
-      const rows = [...(silent === undefined ? [] : [{ ...silent, name: 'silent', when: { generateAudio: false } }])];
+      const rows = silent === undefined ? [] : [{ ...silent, name: 'silent', when: { generateAudio: false } }];
       const prices: PriceRow[] = [...rows, { ...standard, name: 'standard', when: {} }].map(({ amounts, ...one }) => ({
         name: one.name,
         when: one.when,
@@ -102,7 +102,7 @@ test('charged less refunded is the price of what was delivered, for any catalogu
       const keys = resultKeysOf(taskId, madeUpMeasures.sha256);
       const facts = { ...madeUpMeasures, ...size, durationSeconds: seconds, hasAudio };
       const result = { ...facts, videoKey: keys.video, posterKey: keys.poster };
-      const { balance: before } = await readBooks(database.db, { accountId, limit: 1 });
+      const { balance: balanceBefore } = await readBooks(database.db, { accountId, limit: 1 });
       await silentActivity({ workflowId: taskId }, () => createCompleteTask(deps)({ taskId, result }));
 
       const { state, creditsCharged, creditsRefunded } = (await findTask(database.db, taskId)) ?? assert.fail();
@@ -127,7 +127,7 @@ test('charged less refunded is the price of what was delivered, for any catalogu
       assert.equal(creditsCharged, charged);
       assert.deepEqual([state, creditsCharged - creditsRefunded], paid === undefined ? ['fail', 0] : ['success', paid]);
       const { balance } = await readBooks(database.db, { accountId, limit: 1 });
-      assert.equal(balance - before, charged - (paid ?? 0));
+      assert.equal(balance - balanceBefore, charged - (paid ?? 0));
     }),
     runs(600),
   );

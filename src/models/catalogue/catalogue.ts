@@ -112,7 +112,7 @@ function buildCatalogue(
       tiers,
       fit,
       lastFrame,
-      shortfall,
+      ...(shortfall !== 'fail' && { shortfall }),
       ...(moderation !== undefined && { moderation }),
       isRemote: names.some((provider) => provider !== previewProvider),
     };

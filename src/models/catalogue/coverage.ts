@@ -47,8 +47,9 @@ export function coverageOf(input: ModelInput, entries: readonly CoveredEntry[], 
 }
 
 function notPassed(field: PassedField, entries: readonly CoveredEntry[]): string {
-  if (field === 'generateAudio' && entries.every(({ entry }) => entry.rules.audio === 'never')) return silent;
   const kinds = [...new Set(entries.map(({ kind }) => kind))].join(', ');
+  if (field === 'generateAudio' && entries.every(({ entry }) => entry.rules.audio === 'never'))
+    return `${field} is passed on by no provider of this model (${kinds}), because their videos are silent (audio: never); set it to { fixed: false }`;
   const isUnreachable = entries.some(({ passesIfReachable }) => passesIfReachable.has(field));
   const reason = isUnreachable ? ', because the upstream cannot reach PUBLIC_URL' : '';
   return `${field} is passed on by no provider of this model (${kinds})${reason}; remove it, or add a provider that passes it on`;
@@ -103,11 +104,8 @@ function soldSilence(
   path: Problem['path'],
 ): readonly Problem[] {
   if (fields.generateAudio.fixed !== true || !entries.every(({ entry }) => entry.rules.audio === 'never')) return [];
-  return [{ path: [...path, 'generateAudio'], message: silent }];
+  return [{ path: [...path, 'generateAudio'], message: notPassed('generateAudio', entries) }];
 }
-
-const silent =
-  'must be { fixed: false }, because the rules of every provider say that its videos are silent (audio: never)';
 
 /** Each resolution that is sold must be made by an entry. */
 function unsoldResolutions(
