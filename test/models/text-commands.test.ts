@@ -13,7 +13,13 @@ const file = (name: string) => ({ kind: 'http', file: `builtin:${name}`, baseUrl
 const seedances = {
   ark: [{ kind: 'ark', baseUrl, key }, 'ep-20261129-abcde'],
   'ark at another path': [
-    { kind: 'ark', baseUrl, key, paths: { create: '/v2/generate', status: '/v2/query/{id}' }, resultPath: 'task' },
+    {
+      kind: 'ark',
+      baseUrl,
+      key,
+      paths: { create: '/v2/generate', get: '/v2/query/{id}', list: '/v2/query' },
+      resultPath: 'task',
+    },
     'seedance-2',
   ],
   'openai-videos': [{ kind: 'openai-videos', dialect: 'openrouter', baseUrl, key }, 'bytedance/seedance-2.0'],
