@@ -100,7 +100,7 @@ export const taskMetrics: readonly EventMetric[] = [
     process: 'worker',
     actWhen:
       '`failed`, `refunded` or `accepted` grows: the model makes less than it is sold for; ' +
-      '`exceeded` grows: the upstream may charge for more than customers pay ([models](../models.md#compare-videos-with-their-orders))',
+      '`exceeded` grows: the upstream may charge for more than customers pay ([models](../shortfalls.md))',
     on: on('order_difference', ({ model, aspect, outcome }, names) => [
       { model: names.model(model), aspect, outcome },
       1,

@@ -21,7 +21,7 @@ export type Model = {
   readonly deadlineMs: number;
   /** True if the last frame of its videos is stored, too. */
   readonly lastFrame?: boolean;
-  /** What happens to a video that falls short of its order; `fail` by default. */
+  /** The policy for videos that fall short of their orders; `fail` by default. */
   readonly shortfall?: ShortfallPolicy;
 };
 

@@ -19,7 +19,7 @@ export type NewTask = {
   readonly requestSha256: Buffer;
   /** The catalogue's prices that may apply to its input, in the order in which they are decided; operators may have set their amounts. */
   readonly listedPrices: readonly ListedPrice[];
-  /** What happens to a video that falls short of the order; undefined for a full refund. */
+  /** The policy for a video that falls short of the order; undefined for a full refund. */
   readonly shortfall?: ShortfallTerms | undefined;
   readonly deadlineMs: number;
   readonly idempotencyKey?: string | undefined;

@@ -8,7 +8,7 @@ import type { TaskInput } from './task-input.ts';
 import type { Task } from './task.ts';
 import { taskColumns } from './tasks.ts';
 
-// What happens to a video that falls short of its order, by the terms that its model had when the task was accepted.
+// A video that falls short of its order ends its task by the terms that the model had when the task was accepted.
 
 /** The terms that a task stores; a task without any is refunded in full. */
 export type ShortfallTerms =

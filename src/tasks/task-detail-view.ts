@@ -93,7 +93,8 @@ export const operatorTaskDetailSchema = taskDetailSchema
       files: filesSchema.nullable().meta({ description: 'Keys of the stored files; null without a video.' }),
       providerJobs: z.array(providerJobSchema),
       differences: z.array(differenceSchema).meta({
-        description: 'How the stored video differs from the order; empty without one, and after its deletion.',
+        description:
+          'The differences between the stored video and the order; empty without a video, and after its deletion.',
       }),
     }),
   })

@@ -1468,7 +1468,7 @@ export type TaskDetail = {
       /** The upstream's message. */
       readonly detail: string | null;
     }[];
-    /** How the stored video differs from the order; empty without one, and after its deletion. */
+    /** The differences between the stored video and the order; empty without a video, and after its deletion. */
     readonly differences: readonly {
       readonly aspect: 'seconds' | 'sound' | 'ratio' | 'size';
       readonly kind: 'short' | 'more';

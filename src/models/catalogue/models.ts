@@ -96,8 +96,8 @@ const model = z
       .default('fail')
       .meta({
         description:
-          'What happens to a video that is shorter than ordered, silent, of another ratio or smaller: `fail` refunds in full, ' +
-          '`refund` delivers it and refunds the difference of the price, `accept` delivers it at the full price.',
+          'For videos that are shorter than ordered, silent, of another ratio or smaller: `fail` refunds them in full, `refund` delivers ' +
+          'them and refunds the difference of the price, `accept` delivers them at the full price.',
       }),
   })
   .superRefine((one, context) => {
