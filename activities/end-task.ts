@@ -1,7 +1,11 @@
-import { keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/tasks/task.ts';
+import { compareOrder, describeDifferences, type OrderDifference } from '../src/media/compare-order.ts';
+import { countedSeconds } from '../src/tasks/counted-seconds.ts';
+import { isFinal, keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/tasks/task.ts';
 import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/tasks.ts';
 import { TaskError } from '../src/platform/errors.ts';
 import { recordLateSuccess } from '../src/providers/job-ends.ts';
+import { listProviderJobs } from '../src/providers/provider-jobs.ts';
+import { findOrder, type OrderedTask, type Settlement, settleDelivery } from '../src/tasks/shortfall.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { resultKeysOf } from './task-files.ts';
@@ -15,21 +19,70 @@ export type TaskEnd = {
   readonly hasEvent?: true;
 };
 
-/** Ends the task in success. A task that was refunded before stays failed: the video is not delivered, and its media is deleted. */
+/**
+ * Compares the video with its order, and ends the task: in success, also with a partial refund, or in failure with a full one if the video
+ * falls short. A task that was refunded before stays failed. The media of a failed task is deleted.
+ */
 export function createCompleteTask(deps: ActivityDeps) {
-  const { db, media, log, events } = deps;
+  const { db, media } = deps;
   return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<TaskEnd> =>
     withActivityFailures(async () => {
       requireOwn(taskId, result);
-      const end = await endCounted(deps, () => completeTask(db, taskId, result));
-      if (end.state === 'fail') {
-        log.warn({ taskId, failCode: end.failCode }, 'video finished after the refund; not delivered');
-        const job = await recordLateSuccess(db, taskId);
-        if (job !== undefined) events.emit({ kind: 'job_ended', job });
-        await Promise.all(keysOf(result).map((key) => media.delete(key)));
-      }
+      const task = await findOrder(db, taskId);
+      const wasFinal = task === undefined || isFinal(task.state);
+      const end = wasFinal
+        ? await endCounted(deps, () => completeTask(db, taskId, result))
+        : await endByOrder(deps, task, result);
+      if (end.state !== 'fail') return end;
+      if (end.failCode !== 'result_invalid') await recordLate(deps, taskId, end);
+      await Promise.all(keysOf(result).map((key) => media.delete(key)));
       return end;
     });
+}
+
+async function endByOrder(deps: ActivityDeps, task: OrderedTask, result: TaskResult): Promise<TaskEnd> {
+  const { db } = deps;
+  const { taskId } = task;
+  const differences = compareOrder(task.param.input, result);
+  const settlement = await settleDelivery(db, task, { differences, seconds: countedSeconds(result) });
+  return await endCounted(
+    deps,
+    () =>
+      settlement.kind === 'failed'
+        ? failAndRefund(db, taskId, { failCode: 'result_invalid', failMsg: shortfallMessage(differences) })
+        : completeTask(db, taskId, result, settlement.kind === 'refunded' ? settlement : undefined),
+    () => reportDifferences(deps, task, differences, settlement),
+  );
+}
+
+function shortfallMessage(differences: readonly OrderDifference[]): string {
+  return `The generated video is not as ordered: ${describeDifferences(differences.filter(({ kind }) => kind === 'short'))}.`;
+}
+
+/** Reports each difference to operators, with the costs upstream: no customer pays for more than was ordered. */
+async function reportDifferences(
+  { db, log, events }: ActivityDeps,
+  { taskId, param: { model } }: OrderedTask,
+  differences: readonly OrderDifference[],
+  settlement: Settlement,
+): Promise<void> {
+  if (differences.length === 0) return;
+  for (const { aspect, kind } of differences) {
+    const outcome = kind === 'more' ? 'exceeded' : settlement.kind;
+    if (outcome !== 'delivered') events.emit({ kind: 'order_difference', model, aspect, outcome });
+  }
+  const jobs = await listProviderJobs(db, taskId);
+  const costs = jobs.flatMap(({ costMicros, costCurrency }) =>
+    costMicros === undefined ? [] : [{ costMicros, costCurrency }],
+  );
+  const creditsRefunded = settlement.kind === 'refunded' ? settlement.credits : undefined;
+  log.warn({ taskId, model, outcome: settlement.kind, differences, creditsRefunded, costs }, 'video not as ordered');
+}
+
+async function recordLate({ db, log, events }: ActivityDeps, taskId: string, end: TaskEnd): Promise<void> {
+  log.warn({ taskId, failCode: end.failCode }, 'video finished after the refund; not delivered');
+  const job = await recordLateSuccess(db, taskId);
+  if (job !== undefined) events.emit({ kind: 'job_ended', job });
 }
 
 /** Ends the task in failure and refunds every credit, in one statement. A final task does not change. */
@@ -41,13 +94,19 @@ export function createRefundCredits(deps: ActivityDeps) {
   };
 }
 
-/** Counts a task only where this statement ended it. */
-async function endCounted({ events }: ActivityDeps, endTask: () => Promise<EndedTask>): Promise<TaskEnd> {
+/** Counts and reports a task only where this statement ended it. */
+async function endCounted(
+  { events }: ActivityDeps,
+  endTask: () => Promise<EndedTask>,
+  report = () => Promise.resolve(),
+): Promise<TaskEnd> {
   const startedAt = performance.now();
   const { task, changed, hasCallback, hasEvent } = await endTask();
   if (changed) {
     events.emit({ kind: 'stage_ended', stage: 'end', durationMs: performance.now() - startedAt });
     events.emit({ kind: 'task_ended', task });
+    // A report that fails must not repeat a step whose result is committed.
+    await report().catch(() => undefined);
   }
   return { state: task.state, failCode: task.failure?.failCode, hasCallback, ...(hasEvent && { hasEvent }) };
 }

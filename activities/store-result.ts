@@ -7,11 +7,9 @@ import type { VideoForm } from '../src/tasks/ports.ts';
 import type { TaskResult } from '../src/tasks/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg.ts';
 import { ReadTimeoutError } from '../src/media/read-video.ts';
-import { isBelow } from '../src/media/frame-size.ts';
 import { markVideo } from '../src/media/mark-video.ts';
 import { videoLayoutOf } from '../src/media/video-layout.ts';
 import { measureWhole } from '../src/media/inspect-video.ts';
-import type { VideoFacts } from '../src/media/probe-video.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { withRetryRecorded } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -28,8 +26,8 @@ export type StagedVideo = {
 };
 
 /**
- * Converts the staged video if necessary, checks that it plays and has the resolution, measures it, makes its poster if it has none and
- * its last frame if the model needs it, and stores all under their final keys.
+ * Converts the staged video if necessary, checks that it plays, measures it, makes its poster if it has none and its last frame if the
+ * model needs it, and stores all under their final keys. `completeTask` compares the measures with the order.
  */
 export function createStoreResult(deps: ActivityDeps) {
   return ({ taskId, form }: StoreOrder): Promise<TaskResult> =>
@@ -88,7 +86,6 @@ async function store(deps: ActivityDeps, { taskId, form }: StoreOrder, folder: s
   const lastFramePath = form?.lastFrame === true ? join(folder, 'last-frame.jpg') : undefined;
   const inspection = { videoPath: fittingPath, deliveredPoster, posterPath, lastFramePath, signal };
   const { measured, isPosterMade } = await deps.inspectVideo(inspection);
-  if (form !== undefined) requireResolution(measured, form);
   const { video: videoKey, poster: posterKey, lastFrame: lastFrameKey } = resultKeysOf(taskId, measured.sha256);
   await media.put(posterKey, isPosterMade ? posterPath : deliveredPath);
   if (lastFramePath !== undefined) await media.put(lastFrameKey, lastFramePath);
@@ -170,11 +167,4 @@ export async function usablePoster(path: string | undefined): Promise<string | u
   if (path === undefined) return undefined;
   const file = await stat(path).catch(() => undefined);
   return file?.isFile() === true && file.size <= maxPosterBytes ? path : undefined;
-}
-
-/** A client that paid for 1080p must not get 720p. */
-function requireResolution({ widthPx, heightPx }: VideoFacts, { resolution }: VideoForm): void {
-  if (!isBelow(resolution, { widthPx, heightPx })) return;
-  const message = `The generated video has ${widthPx} × ${heightPx} pixels, fewer than the ${resolution} of the request.`;
-  throw new TaskError('result_invalid', message);
 }

@@ -99,7 +99,7 @@ function recordOf(job: Job | undefined, origin: string): object {
     updated_at: 1_795_000_000,
     resolution: '720p',
     ratio: '16:9',
-    duration: 5,
+    duration: 4,
     framespersecond: 24,
     service_tier: 'default',
     execution_expires_after: 172_800,

@@ -6,7 +6,7 @@ import type { BenchAccount } from './service.ts';
 /** The request of every load, for a model whose provider takes no time. */
 export const taskBody = {
   model: 'videogen-2.0-fast',
-  input: { prompt: 'a paper boat on a rainy street [[instant]]', duration: 5, ratio: '16:9' },
+  input: { prompt: 'a paper boat on a rainy street [[instant]]', duration: 4, ratio: '16:9' },
 };
 
 const created = z.object({ data: z.object({ taskId: z.string() }) });

@@ -213,7 +213,7 @@ async function cancel(
   interruptions.exitWith(stillRuns);
   try {
     const end = await client.cancelTask(taskId);
-    if (end.creditsRefunded > 0) return `Task ${taskId} is cancelled: ${end.creditsRefunded} credits refunded.`;
+    if (end.state === 'fail') return `Task ${taskId} is cancelled: ${end.creditsRefunded} credits refunded.`;
     return continues(taskId, 'The task had already succeeded; save its video with');
   } catch (error) {
     return `${messageOf(error)}. ${stillRuns}`;
@@ -236,6 +236,7 @@ async function save(service: Service, record: TaskRecord): Promise<void> {
   } catch (error) {
     throw interruptions.signal.aborted ? interrupted(notSaved) : error;
   }
-  story.success(`Done in ${seconds} s, ${record.creditsCharged} credits`);
+  const refunded = record.creditsRefunded > 0 ? `, ${record.creditsRefunded} of them refunded` : '';
+  story.success(`Done in ${seconds} s, ${record.creditsCharged} credits${refunded}`);
   printAnswer({ json: { ...record, file }, lines: [file] }, asJson);
 }

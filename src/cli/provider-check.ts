@@ -6,7 +6,7 @@ import { v4 as uuid } from 'uuid';
 import { readConfig, secretReader } from '../config/config.ts';
 import type { SecretRef } from '../models/catalogue/providers.ts';
 import { TaskError } from '../platform/errors.ts';
-import { withDefaults } from '../tasks/task-input.ts';
+import { type TaskInput, withDefaults } from '../tasks/task-input.ts';
 import { findFfmpeg } from '../embedded/ffmpeg.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
@@ -23,7 +23,7 @@ import { addCommand } from './add-command.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
 import { interrupted, listenForInterruptions } from './interruption.ts';
 import { CommandError, isJson, printAnswer } from './output.ts';
-import { trialRequest } from './trial-request.ts';
+import { adviseOn, trialRequest } from './trial-request.ts';
 
 export function addCheckCommand(program: Command, provider: Command): void {
   addCommand(
@@ -43,11 +43,17 @@ export function addCheckCommand(program: Command, provider: Command): void {
     .option('--job <id>', 'check only this ended job of an earlier check, after a restart of the server', id)
     .action(async (url: string, options: CheckOptions) => {
       const asJson = isJson(program);
-      const findings = await checked(url, options, asJson);
+      const advice = new Set<string>();
+      const findings = await checked(
+        url,
+        { ...options, advise: (lines) => lines.forEach((line) => advice.add(line)) },
+        asJson,
+      );
       const count = (outcome: Finding['outcome']) => findings.filter((one) => one.outcome === outcome).length;
       const [passed, failed, skipped] = [count('pass'), count('fail'), count('skipped')];
       const summary = `${passed} rules passed, ${failed} failed, ${skipped} skipped`;
-      printAnswer({ json: { ok: failed === 0, rules: findings }, lines: [summary] }, asJson);
+      const json = { ok: failed === 0, rules: findings, advice: [...advice] };
+      printAnswer({ json, lines: [...advice, summary] }, asJson);
       if (failed > 0) throw new CommandError(`${url} does not conform to the protocol`);
     });
 }
@@ -61,6 +67,7 @@ type CheckOptions = {
   readonly timeout: number;
   readonly job?: string;
 };
+type Check = CheckOptions & { readonly advise: (lines: readonly string[]) => void };
 
 function serverUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -82,7 +89,7 @@ function jsonObject(text: string): JsonObject {
 }
 
 /** Ctrl-C ends the check as its timeout does: its jobs are cancelled. */
-async function checked(baseUrl: string, options: CheckOptions, asJson: boolean): Promise<readonly Finding[]> {
+async function checked(baseUrl: string, options: Check, asJson: boolean): Promise<readonly Finding[]> {
   const interruption = listenForInterruptions();
   const findings = await withDeadline(options.timeout * 1000, [interruption.signal], (signal) =>
     checkUntil(signal, baseUrl, options, asJson),
@@ -94,7 +101,7 @@ async function checked(baseUrl: string, options: CheckOptions, asJson: boolean):
 async function checkUntil(
   signal: AbortSignal,
   baseUrl: string,
-  options: CheckOptions,
+  options: Check,
   asJson: boolean,
 ): Promise<readonly Finding[]> {
   const read = secretReader(process.cwd());
@@ -119,7 +126,10 @@ async function checkUntil(
       client,
       strangers: key === undefined ? undefined : strangers,
       bodies: await bodiesOf(options),
-      inspect: createInspection(workFolder, await findFfmpeg({ explicitPath, cacheFolder, log: progress })),
+      inspect: createInspection(workFolder, {
+        ffmpegPath: await findFfmpeg({ explicitPath, cacheFolder, log: progress }),
+        advise: options.advise,
+      }),
       earlierJob: options.job,
       workFolder,
       pollMs: 1_000,
@@ -159,15 +169,21 @@ async function statusOf(client: Conformance['client'], baseUrl: string, signal: 
 
 async function bodiesOf({ model, prompt, parameters }: CheckOptions): Promise<Conformance['bodies']> {
   const bodyOf = async (text: string) => {
-    const request = trialRequest(withDefaults({ prompt: text, duration: 5, ratio: '16:9' }));
+    const request = trialRequest(trialOrder(text));
     const { bytes } = await requestBody(request, { upstreamModel: model, options: { parameters } });
     return String(bytes);
   };
   return { first: await bodyOf(prompt), other: await bodyOf(`${prompt.slice(0, 4900)}, in black and white`) };
 }
 
-/** Converts and measures a video as the worker does. */
-function createInspection(workFolder: string, ffmpegPath: string): Conformance['inspect'] {
+function trialOrder(prompt: string): TaskInput {
+  return withDefaults({ prompt, duration: 5, ratio: '16:9' });
+}
+
+type Inspection = Pick<Check, 'advise'> & { readonly ffmpegPath: string };
+
+/** Converts and measures a video as the worker does, and compares it with its order. */
+function createInspection(workFolder: string, { ffmpegPath, advise }: Inspection): Conformance['inspect'] {
   const ffmpeg = createFfmpeg({ path: ffmpegPath });
   const [normalize, inspect] = [createVideoNormaliser(ffmpeg), createVideoInspector(ffmpeg)];
   return async (path, signal) => {
@@ -177,6 +193,7 @@ function createInspection(workFolder: string, ffmpegPath: string): Conformance['
       const posterPath = join(workFolder, 'poster.jpg');
       const { measured } = await inspect({ videoPath, deliveredPoster: undefined, posterPath, signal });
       const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = measured;
+      advise(adviseOn(trialOrder(''), measured));
       const sound = hasAudio ? 'with sound' : 'without sound';
       const how = videoPath === path ? 'delivered as it is' : 'converted by Videogen';
       return `${widthPx}×${heightPx}, ${durationSeconds.toFixed(1)} s, ${framesPerSecond.toFixed(0)} fps, ${sound}, ${how}`;

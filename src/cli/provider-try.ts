@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readHttpFile } from '../models/catalogue-file.ts';
+import { rulesOfModel } from '../models/catalogue/rules.ts';
+import { readVideo } from '../media/read-video.ts';
 import { secretReader } from '../config/config.ts';
 import { withDefaults } from '../tasks/task-input.ts';
 import { createProviderClient } from '../outbound/provider-client.ts';
@@ -16,7 +18,7 @@ import { createHttpProvider } from '../providers/http/http-provider.ts';
 import type { Trace } from '../providers/http/reader.ts';
 import { addCommand } from './add-command.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
-import { trialDeadlineMs, trialRequest } from './trial-request.ts';
+import { adviseOn, trialDeadlineMs, trialRequest } from './trial-request.ts';
 
 export function addTryCommand(program: Command, provider: Command): void {
   addCommand(provider, 'try', 'builtin:kie', './upstream.yaml --send --key-env UPSTREAM_KEY')
@@ -30,7 +32,8 @@ export function addTryCommand(program: Command, provider: Command): void {
     .option('--secret-env <name=variable>', 'one of several secrets; may be repeated', namedSecret, new Map())
     .action(async (path: string, options: TryOptions) => {
       const file = readHttpFile(path);
-      const answer = options.send === true ? await sendJob(file, options) : exampleAnswer(await playExample(file));
+      const answer =
+        options.send === true ? await sendJob(file, options) : exampleAnswer(file, await playExample(file));
       printAnswer(answer, isJson(program));
       if (answer.json['ok'] !== true) throw new CommandError(`the trial of ${path} failed`);
     });
@@ -52,7 +55,12 @@ function namedSecret(text: string, earlier: ReadonlyMap<string, string>): Readon
   return new Map([...earlier, [name, variable]]);
 }
 
-function exampleAnswer(played: readonly Played[]): Answer {
+/** The catalogue sells such a model without sound. */
+function isSilent({ rules }: ProviderFile, upstreamModel: string): boolean {
+  return rulesOfModel(rules, upstreamModel).findLast(({ audio }) => audio !== undefined)?.audio === 'never';
+}
+
+function exampleAnswer(file: ProviderFile, played: readonly Played[]): Answer {
   const exchanges = played.map(({ exchange, requests, values, differences }) => ({
     step: exchange.step,
     means: exchange.means,
@@ -69,7 +77,10 @@ function exampleAnswer(played: readonly Played[]): Answer {
     ...values.map(({ field, outcome }) => valueLine(field, outcome)),
     ...differences.map((difference) => `       ! ${difference}`),
   ]);
-  return { json: { ok: played.every(({ differences }) => differences.length === 0), exchanges }, lines };
+  const { model } = file.example;
+  const advice = isSilent(file, model) ? [`Videos of ${model} are silent, so it is sold without sound.`] : [];
+  const ok = played.every(({ differences }) => differences.length === 0);
+  return { json: { ok, exchanges, advice }, lines: [...lines, ...advice] };
 }
 
 function valueLine(field: string, outcome: Parameters<Trace>[1]): string {
@@ -112,7 +123,8 @@ async function sendJob(file: ProviderFile, options: TryOptions): Promise<Answer>
     trace: (field, outcome) => printProgress(valueLine(field, outcome)),
   });
   try {
-    const request = trialRequest(withDefaults({ ...example.input, prompt }));
+    const sound = isSilent(file, model) ? { generateAudio: false } : {};
+    const request = trialRequest(withDefaults({ ...example.input, prompt, ...sound }));
     const created = await provider.submit(request, AbortSignal.timeout(trialDeadlineMs));
     if (created.kind !== 'accepted') return { json: { ok: false, created }, lines: [`create: ${shown(created)}`] };
     printProgress(`job ${created.id} was created`);
@@ -145,5 +157,15 @@ async function followJob(provider: PolledProvider, job: Job, pauseMs: number): P
   if (status.state !== 'succeeded') return { json, lines: [`job ${job.id}: ${shown(status)}`] };
   const workFolder = await mkdtemp(join(tmpdir(), 'videogen-try-'));
   const { path } = await provider.result(job, status.result, { workFolder, signal });
-  return { json: { ...json, video: path }, lines: [`job ${job.id} succeeded, its video is ${path}`] };
+  const advice = await adviceOn(job, path, signal);
+  const lines = [`job ${job.id} succeeded, its video is ${path}`, ...advice];
+  return { json: { ...json, video: path, advice }, lines };
+}
+
+/** A file that cannot be read is not judged here; its path is printed. */
+async function adviceOn({ input }: Job, path: string, signal: AbortSignal): Promise<readonly string[]> {
+  const streams = await readVideo('streams', path, signal);
+  if (streams === undefined || streams.durationSeconds === null) return [];
+  const { audio, durationSeconds, widthPx, heightPx } = streams;
+  return adviseOn(input, { durationSeconds, widthPx, heightPx, hasAudio: audio !== undefined });
 }

@@ -5,6 +5,7 @@ import { taskQueuesOf } from '../temporal/task-queues.ts';
 import { noLinks, taskRecord } from '../tasks/task-record.ts';
 import { type Task, type TaskState, taskStates } from '../tasks/task.ts';
 import { cancelTaskAs } from '../tasks/cancel-task.ts';
+import { orderDifferences } from '../media/compare-order.ts';
 import { findTask } from '../tasks/tasks.ts';
 import { maxReasonLength } from '../credits/prices.ts';
 import { deleteTaskContentAs } from '../tasks/content-deletion.ts';
@@ -119,6 +120,7 @@ type Detail = Awaited<ReturnType<typeof readTaskDetail>>;
 function taskLines(task: Task, { ledger, providerJobs, delivery, attempts }: Detail): readonly string[] {
   const { param, creditsCharged, creditsRefunded, failure, completedAt } = task;
   const { prompt, duration, ratio, generateAudio, imageUrls } = param.input;
+  const differences = orderDifferences(task);
   const images = imageUrls.length === 0 ? 'no images' : `${imageUrls.length} images`;
   const facts = [
     ['Task', task.taskId],
@@ -127,22 +129,29 @@ function taskLines(task: Task, { ledger, providerJobs, delivery, attempts }: Det
     ...(failure === undefined ? [] : [['Reason', failure.failMsg]]),
     ['Model', param.model],
     ['Request', `${duration} s, ${ratio}, ${generateAudio ? 'with' : 'without'} sound, ${images}`],
+    ...differences.map(({ aspect, kind, ordered, delivered }) => [
+      kind === 'more' ? `More ${aspect}` : `Other ${aspect}`,
+      `${delivered} instead of ${ordered}`,
+    ]),
     ['Cost', `${creditsCharged - creditsRefunded} credits (${creditsCharged} charged, ${creditsRefunded} refunded)`],
     ['Created', timeOf(task.createdAt)],
     ['Ended', timeOf(completedAt)],
     ['Prompt', prompt],
   ];
-  const entries = ledger.map(({ entryId, kind, amount, balanceAfter, createdAt }) =>
-    [`#${entryId}`, kind, amount, balanceAfter, timeOf(createdAt)].map(String),
+  const entries = ledger.map(({ entryId, kind, amount, balanceAfter, createdAt, reason = '' }) =>
+    [`#${entryId}`, kind, amount, balanceAfter, timeOf(createdAt), reason].map(String),
   );
-  const jobs = providerJobs.map(({ ordinal, provider, jobId = '-', outcome = 'running', intendedAt, endedAt }) => [
-    String(ordinal),
-    provider,
-    jobId,
-    outcome,
-    timeOf(intendedAt),
-    timeOf(endedAt),
-  ]);
+  const jobs = providerJobs.map(
+    ({ ordinal, provider, jobId = '-', outcome = 'running', intendedAt, endedAt, ...cost }) => [
+      String(ordinal),
+      provider,
+      jobId,
+      outcome,
+      timeOf(intendedAt),
+      timeOf(endedAt),
+      cost.costMicros === undefined ? '-' : `${(cost.costMicros / 1e6).toFixed(2)} ${cost.costCurrency ?? ''}`,
+    ],
+  );
   // The provider's own message, which the client does not get.
   const details = providerJobs.flatMap(({ ordinal, detail }) =>
     detail === undefined ? [] : `Job ${ordinal}: ${detail}`,
@@ -154,8 +163,8 @@ function taskLines(task: Task, { ledger, providerJobs, delivery, attempts }: Det
   ]);
   return [
     ...table([], facts),
-    ...section('Ledger', ['ENTRY', 'KIND', 'AMOUNT', 'BALANCE', 'TIME'], entries),
-    ...section('Provider jobs', ['JOB', 'PROVIDER', 'UPSTREAM ID', 'OUTCOME', 'SENT', 'ENDED'], jobs),
+    ...section('Ledger', ['ENTRY', 'KIND', 'AMOUNT', 'BALANCE', 'TIME', 'REASON'], entries),
+    ...section('Provider jobs', ['JOB', 'PROVIDER', 'UPSTREAM ID', 'OUTCOME', 'SENT', 'ENDED', 'COST'], jobs),
     ...details,
     ...(delivery === undefined ? [] : ['', `Callback to ${delivery.url}: ${delivery.state}`]),
     ...(tries.length === 0 ? [] : table(['ATTEMPT', 'RESPONSE', 'TIME'], tries)),

@@ -1,6 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { noMedia } from '../tasks/ports.ts';
 import type { TaskInput } from '../tasks/task.ts';
+import { compareOrder, describeDifferences } from '../media/compare-order.ts';
 import type { JobRequest } from '../providers/contract.ts';
 
 /** Limits a trial job. */
@@ -21,3 +22,24 @@ export function trialRequest(input: TaskInput): JobRequest {
     deadlineMs: trialDeadlineMs,
   };
 }
+
+type TrialVideo = Parameters<typeof compareOrder>[1];
+
+/** Returns what an operator must declare about a model whose trial video differs from the order. */
+export function adviseOn(input: TaskInput, video: TrialVideo): readonly string[] {
+  const short = compareOrder(input, video).filter(({ kind }) => kind === 'short');
+  const others = short.filter(({ aspect }) => aspect !== 'sound');
+  return [
+    ...(short.length > others.length ? [silentAdvice] : []),
+    ...(others.length === 0
+      ? []
+      : [
+          `The video is not as ordered: ${describeDifferences(others)}. Such tasks fail with result_invalid and are refunded. ` +
+            "Sell only what the model makes: set the input of its catalogue's model, fit: convert or shortfall (docs/models.md).",
+        ]),
+  ];
+}
+
+const silentAdvice =
+  'The video is silent, so the model must not be sold with sound: set generateAudio: { fixed: false } in its input, or rules: ' +
+  '{ audio: never } (docs/models.md).';

@@ -4,14 +4,16 @@ import { type Database, violatedUniqueConstraint } from '../platform/database/da
 import { type Change, recordAction } from '../operators/operator-actions.ts';
 import { many, maybeOne } from '../platform/database/statement.ts';
 
-export const ledgerKinds = ['grant', 'charge', 'refund', 'adjustment'] as const;
+/** A failed task is refunded in full; a partial refund is the difference of the price for a video that fell short of its order. */
+export const refundKinds = ['refund', 'partial_refund'] as const;
+export const ledgerKinds = ['grant', 'charge', ...refundKinds, 'adjustment'] as const;
 export type LedgerKind = (typeof ledgerKinds)[number];
 
 /** `amount` is signed: charges are negative. Times are Unix milliseconds. */
 export type LedgerEntry = {
   readonly entryId: number;
   readonly taskId: string | undefined;
-  /** The price of the charge or refund; undefined for all other entries. */
+  /** The price of the charge or of its refund; undefined for all other entries. */
   readonly priceName: string | undefined;
   readonly kind: LedgerKind;
   readonly amount: number;
@@ -139,7 +141,7 @@ export async function readBooks(
   return { balance: first.balance, entries };
 }
 
-/** Lists a task's charge and refund. */
+/** Lists the entries of a task: its charge, and the refund if there is one. */
 export const listTaskEntries = many<LedgerEntry, [taskId: string]>({
   name: 'list-task-ledger-entries',
   text: `select ${entryColumns} from ledger_entries where task_id = $1 order by id`,

@@ -1,6 +1,10 @@
 import type { Database } from '../platform/database/database.ts';
+import { literals } from '../platform/database/sql.ts';
 import { many } from '../platform/database/statement.ts';
+import { refundKinds } from './credits.ts';
+import { priceOfTask } from './price-rule.ts';
 import { checkCaps, checkCodes } from './sold-credit-rules.ts';
+import { secondsTolerance } from '../tasks/counted-seconds.ts';
 import { isUnfinished } from '../tasks/task-states.ts';
 
 /** The invariants of the ledger. The first two mean that the balance is the sum of the entries, at every entry. */
@@ -16,6 +20,7 @@ export const ledgerRules = [
   'task_has_its_charge',
   'failed_task_is_refunded_in_full',
   'only_failed_tasks_are_refunded',
+  'partial_refund_is_price_difference',
   'code_is_granted_once',
   'cap_counts_what_was_spent',
   'caps_are_enforced',
@@ -99,22 +104,41 @@ select rule, account_id as "accountId", id as "entryId", task_id as "taskId", de
       and (buyer is distinct from account_id or not is_paid or (kind = 'grant' and amount <> bought))
     then format('%s %s, top-up of account %s of %s credits', kind, amount, buyer, bought) end),
   ('entry_belongs_to_its_task', case when case
-      when kind in ('charge', 'refund') then owner is distinct from account_id or (kind = 'charge') <> (amount < 0)
+      when kind in ${literals(['charge', ...refundKinds])} then owner is distinct from account_id or (kind = 'charge') <> (amount < 0)
       else task_id is not null or amount = 0 or (kind = 'grant' and amount < 0) end
     then format('%s %s, task of account %s', kind, amount, owner) end)
 ) rules (rule, detail) where detail is not null`,
 });
 
+// The rule of src/tasks/shortfall.ts in SQL, for a task whose model refunds differences: the price of the video's whole seconds, at most
+// those of the order, and without sound if the video has none.
+const deliveredPrice = `(
+    select seconds * credits_per_second + credits_per_video as credits
+    from (
+      select least((param->'input'->>'duration')::integer, floor((result->>'durationSeconds')::float8 + ${secondsTolerance})::integer) as seconds,
+        case when (param->'input'->>'generateAudio')::boolean and not (result->>'hasAudio')::boolean
+          then shortfall->'silentPrices' else shortfall->'prices' end as listed
+    ) delivered cross join lateral ${priceOfTask({
+      model: 't.model',
+      accountId: 't.account_id',
+      listed: 'delivered.listed',
+      at: 't.created_at',
+    })} price
+    where t.state = 'success' and t.shortfall->>'policy' = 'refund'
+  )`;
+
 const taskRules = many<LedgerViolation, [tasks: readonly string[]]>({
   name: 'check-tasks',
   text: `
 with checked as (
-  select t.id, t.account_id, t.state, t.credits_charged, t.credits_refunded, e.*
+  select t.id, t.account_id, t.state, t.credits_charged, t.credits_refunded, ${deliveredPrice} as delivered_price, e.*
   from tasks t left join lateral (
     select count(*) filter (where kind = 'charge') as charges,
       coalesce(sum(amount) filter (where kind = 'charge' and account_id = t.account_id), 0) as charged,
       count(*) filter (where kind = 'refund') as refunds,
-      coalesce(sum(amount) filter (where kind = 'refund' and account_id = t.account_id), 0) as refunded
+      coalesce(sum(amount) filter (where kind = 'refund' and account_id = t.account_id), 0) as refunded,
+      count(*) filter (where kind = 'partial_refund') as partials,
+      coalesce(sum(amount) filter (where kind = 'partial_refund' and account_id = t.account_id), 0) as partially_refunded
     from ledger_entries where task_id = t.id
   ) e on true
   where t.id = any($1::uuid[])
@@ -125,8 +149,14 @@ select rule, account_id as "accountId", ${noEntry}, id as "taskId", detail from 
   ('failed_task_is_refunded_in_full', case
     when state = 'fail' and (refunds <> 1 or refunded <> credits_charged or credits_refunded <> credits_charged)
     then format('charged %s, refunded %s, sum of %s refunds %s', credits_charged, credits_refunded, refunds, refunded) end),
-  ('only_failed_tasks_are_refunded', case when state <> 'fail' and (refunds > 0 or credits_refunded <> 0)
-    then format('state %s, refunded %s, sum of %s refunds %s', state, credits_refunded, refunds, refunded) end)
+  ('only_failed_tasks_are_refunded', case when state <> 'fail' and (refunds > 0 or (state <> 'success' and credits_refunded <> 0))
+    then format('state %s, refunded %s, sum of %s refunds %s', state, credits_refunded, refunds, refunded) end),
+  ('partial_refund_is_price_difference', case
+    when partials <> (state = 'success' and credits_refunded <> 0)::integer
+        or partially_refunded <> case state when 'success' then credits_refunded else 0 end
+      then format('state %s, refunded %s, sum of %s partial refunds %s', state, credits_refunded, partials, partially_refunded)
+    when credits_charged - credits_refunded <> delivered_price or (credits_refunded > 0 and state = 'success' and delivered_price is null)
+      then format('charged %s, refunded %s, price of the video %s', credits_charged, credits_refunded, delivered_price) end)
 ) rules (rule, detail) where detail is not null`,
 });
 

@@ -74,7 +74,7 @@ export const readBookedCredits = many<BookedCredits, [period: Pick<MarginQuery, 
   plannedAnew: true,
   text: `
 select ${sectionOfEntry} as section, count(*)::int as entries, sum(amount)::bigint as credits from ledger_entries
-where kind not in ('charge', 'refund') and created_at >= to_timestamp($1::float8 / 1000) and created_at < to_timestamp($2::float8 / 1000)
+where task_id is null and kind not in ('charge', 'refund') and created_at >= to_timestamp($1::float8 / 1000) and created_at < to_timestamp($2::float8 / 1000)
 group by 1 order by 1`,
   values: ({ fromMs, toMs }) => [fromMs, toMs],
 });

@@ -6,6 +6,7 @@ export const sectionTitles = {
   code: 'Redeemed codes',
   charge: 'Charges',
   refund: 'Refunds',
+  partial_refund: 'Partial refunds',
   adjustment: 'Adjustments',
 } as const;
 

@@ -1,4 +1,5 @@
-import { firstEntryAfter, lastEntryBefore } from './credits.ts';
+import { firstEntryAfter, lastEntryBefore, refundKinds } from './credits.ts';
+import { literals } from '../platform/database/sql.ts';
 import { many, one } from '../platform/database/statement.ts';
 
 // Sums for an account. Each statement reads a bounded time with the indexes of the account's tasks, and of entries other than charges.
@@ -27,7 +28,7 @@ const otherEntries = (kinds: string) => `
   where account_id = $1 and kind ${kinds} and id > ${lastEntryBefore('$1', '$2::float8')} and id < ${firstEntryAfter('$1', '$3::float8')}
     and created_at >= to_timestamp($2 / 1000) and created_at < to_timestamp($3 / 1000)`;
 
-/** Charges count on the day of the create, refunds on the day of the failure. Days without entries are left out. */
+/** Charges count on the day of the create, refunds on the day of the task's end. Days without entries are left out. */
 export const listUsageDays = many<UsageDay, [days: Days]>({
   name: 'list-usage-days',
   plannedAnew: true,
@@ -42,7 +43,7 @@ from (
   group by 1, 2, 3
   union all
   select date_trunc('day', refund.created_at at time zone 'UTC'), refunded.model, refunded.price_name, 0, amount, 0, 0
-  from (select * ${otherEntries(`= 'refund'`)}) refund join tasks refunded on refunded.id = refund.task_id
+  from (select * ${otherEntries(`in ${literals(refundKinds)}`)}) refund join tasks refunded on refunded.id = refund.task_id
   union all
   select date_trunc('day', created_at at time zone 'UTC'), null, null, 0, 0, amount, 0
   ${otherEntries(`in ('grant', 'adjustment')`)}

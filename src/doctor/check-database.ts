@@ -16,6 +16,8 @@ import { listSetPriceNames } from '../credits/prices.ts';
 import { type PaymentsToCheck, paymentsFinding } from './check-payments.ts';
 import { readPaymentHealth } from '../payments/payment-health.ts';
 import { pricesFinding } from './check-prices.ts';
+import { resultsFinding } from './check-results.ts';
+import { listShortfalls } from '../tasks/task-reports.ts';
 import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 
 const leastVersion = 150_000;
@@ -159,6 +161,7 @@ async function schemaFindings(
           await secretFinding(db, secrets),
           modelsFinding(catalogue, await listWorkerReports(db)),
           pricesFinding(catalogue.models, await listSetPriceNames(db)),
+          resultsFinding(await listShortfalls(db)),
           paymentsFinding({ provider, packages: catalogue.packages.size }, await readPaymentHealth(db)),
         ]),
   ];

@@ -67,7 +67,9 @@ function linksOf({ taskId: name, resultJson: { resultUrls }, posterUrl }: Video)
 
 function describeVideo(video: Video): string {
   const { taskId, state, progress, failCode, failMsg, creditsRefunded } = video;
-  if (state === 'success') return [`Task ${taskId} succeeded.`, ...linksOf(video).map(({ uri }) => uri)].join('\n');
+  const refund = creditsRefunded > 0 ? ` It is not all that was ordered: ${creditsRefunded} credits came back.` : '';
+  if (state === 'success')
+    return [`Task ${taskId} succeeded.${refund}`, ...linksOf(video).map(({ uri }) => uri)].join('\n');
   if (state === 'fail') return `Task ${taskId} failed, ${failCode}: ${failMsg} ${creditsRefunded} credits came back.`;
   return `Task ${taskId} is ${state}, ${progress} %. Follow it with get_video.`;
 }

@@ -44,6 +44,13 @@ export function isBelow(resolution: Resolution, { widthPx, heightPx }: FrameSize
   return Math.min(widthPx, heightPx) < leastShare * lines && widthPx * heightPx < leastShare * area;
 }
 
+/** True if a video of this size is one of a higher resolution: both its short side and its area are clearly larger. */
+export function isAbove(resolution: Resolution, { widthPx, heightPx }: FrameSize): boolean {
+  const lines = linesOf(resolution);
+  const area = (lines * lines * 16) / 9;
+  return Math.min(widthPx, heightPx) * leastShare > lines && widthPx * heightPx * leastShare > area;
+}
+
 /** Sides of video models are multiples of this. */
 const sideStep = 32;
 

@@ -1,3 +1,4 @@
+import { comparedAspects, type OrderDifference } from '../media/compare-order.ts';
 import type { TaskStage } from '../tasks/ports.ts';
 import type { Task } from '../tasks/task.ts';
 import { type EventMetric, onEventsOf, requestBuckets } from './metric.ts';
@@ -13,11 +14,19 @@ const findings = [
 ] as const;
 
 const reconciledOutcomes = ['started', 'refunded'] as const;
+const differenceOutcomes = ['failed', 'refunded', 'accepted', 'exceeded'] as const;
 const uncertainOutcomes = ['none', 'refunded', 'answered', 'too_late'] as const;
 
 export type TaskMetricEvent =
   | { readonly kind: 'task_charged'; readonly model: string; readonly credits: number }
   | { readonly kind: 'task_ended'; readonly task: Pick<Task, 'param' | 'state' | 'failure' | 'creditsRefunded'> }
+  /** A video differed from its order. It was not delivered (`failed`), or delivered; `exceeded` means more than ordered. */
+  | {
+      readonly kind: 'order_difference';
+      readonly model: string;
+      readonly aspect: OrderDifference['aspect'];
+      readonly outcome: (typeof differenceOutcomes)[number];
+    }
   | { readonly kind: 'stage_ended'; readonly stage: TaskStage; readonly durationMs: number }
   /**
    * A create returned 503: no task was found (`none`), or it was `refunded`, or had already succeeded (`too_late`), or is the answer to
@@ -82,6 +91,20 @@ export const taskMetrics: readonly EventMetric[] = [
     on: on('task_ended', ({ task: { param, creditsRefunded } }, names) =>
       creditsRefunded > 0 ? [{ model: names.model(param.model) }, creditsRefunded] : undefined,
     ),
+  },
+  {
+    type: 'counter',
+    name: 'videogen_order_differences_total',
+    help: `Differences between videos and their orders (${comparedAspects.join(', ')}), by outcome`,
+    labels: ['model', 'aspect', 'outcome'],
+    process: 'worker',
+    actWhen:
+      '`failed`, `refunded` or `accepted` grows: the model makes less than it is sold for; ' +
+      '`exceeded` grows: the upstream may charge for more than customers pay ([models](../shortfalls.md))',
+    on: on('order_difference', ({ model, aspect, outcome }, names) => [
+      { model: names.model(model), aspect, outcome },
+      1,
+    ]),
   },
   {
     type: 'counter',

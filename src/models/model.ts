@@ -21,7 +21,13 @@ export type Model = {
   readonly deadlineMs: number;
   /** True if the last frame of its videos is stored, too. */
   readonly lastFrame?: boolean;
+  /** The policy for videos that fall short of their orders; `fail` by default. */
+  readonly shortfall?: ShortfallPolicy;
 };
+
+/** `fail` refunds in full, `refund` delivers and refunds the difference of the price, `accept` delivers at the full price. */
+export const shortfallPolicies = ['fail', 'refund', 'accept'] as const;
+export type ShortfallPolicy = (typeof shortfallPolicies)[number];
 
 export type ModelCatalogue = ReadonlyMap<string, Model>;
 

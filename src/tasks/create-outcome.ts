@@ -1,6 +1,7 @@
 import type { SpendCap } from '../credits/spend-caps.ts';
 import type { ListedPrice } from '../models/price-rows.ts';
 import type { Rate, RateLeft } from '../platform/rate-limit.ts';
+import type { ShortfallTerms } from './shortfall.ts';
 import type { TaskParam, TaskState } from './task.ts';
 
 export type TaskCreator =
@@ -18,6 +19,8 @@ export type NewTask = {
   readonly requestSha256: Buffer;
   /** The catalogue's prices that may apply to its input, in the order in which they are decided; operators may have set their amounts. */
   readonly listedPrices: readonly ListedPrice[];
+  /** The policy for a video that falls short of the order; undefined for a full refund. */
+  readonly shortfall?: ShortfallTerms | undefined;
   readonly deadlineMs: number;
   readonly idempotencyKey?: string | undefined;
   /** The limit for accounts that have none of their own; undefined for no limit. */

@@ -127,7 +127,6 @@ export type VideoForm = {
   readonly audio: boolean;
   /** `convert` scales the picture and cuts it at two sides, to the size of resolution and ratio. */
   readonly fit: 'keep' | 'convert';
-  /** A smaller video is refused. */
   readonly resolution: Resolution;
   /** `adaptive` is the ratio nearest to that of the video. */
   readonly ratio: Ratio;

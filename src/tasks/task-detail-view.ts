@@ -5,6 +5,7 @@ import type { readTaskDetail } from './task-list.ts';
 import type { Maker } from './task-maker.ts';
 import { stepOf, stepSchema, stepsOf } from './task-steps-view.ts';
 import { costBases, jobOutcomes, type ProviderJob } from '../providers/provider-jobs.ts';
+import { comparedAspects, orderDifferences } from '../media/compare-order.ts';
 import type { UploadPreview } from '../media/upload-previews.ts';
 import { taskWorkflowId } from '../temporal/task-queues.ts';
 import { orNull, unixMs } from '../http/fields.ts';
@@ -71,6 +72,13 @@ const filesSchema = z.strictObject({
   sha256: z.string(),
 });
 
+const differenceSchema = z.strictObject({
+  aspect: z.enum(comparedAspects),
+  kind: z.enum(['short', 'more']),
+  ordered: z.string(),
+  delivered: z.string(),
+});
+
 /** Adds the fields that only operators receive. */
 export const operatorTaskDetailSchema = taskDetailSchema
   .extend({
@@ -84,6 +92,10 @@ export const operatorTaskDetailSchema = taskDetailSchema
         .meta({ description: "The task's workflow in Temporal's UI; null if its URL is unknown." }),
       files: filesSchema.nullable().meta({ description: 'Keys of the stored files; null without a video.' }),
       providerJobs: z.array(providerJobSchema),
+      differences: z.array(differenceSchema).meta({
+        description:
+          'The differences between the stored video and the order; empty without a video, and after its deletion.',
+      }),
     }),
   })
   .meta({ id: 'TaskDetail' });
@@ -118,6 +130,7 @@ export function presentOperatorTaskDetail(deps: ViewDeps, sources: TaskSources) 
       temporalUrl: deps.temporalUiUrl === undefined ? null : workflowUrl(deps.temporalUiUrl, task.taskId),
       files: filesOf(task.result),
       providerJobs: providerJobs.map(presentProviderJob),
+      differences: orderDifferences(task),
     },
   });
 }

@@ -17,6 +17,20 @@ from tasks where completed_at >= to_timestamp($1::float8 / 1000) and completed_a
 group by state, fail_code order by state, fail_code`,
 });
 
+export type Shortfalls = { readonly model: string; readonly tasks: number; readonly failMsg: string };
+
+/** Lists the models whose videos were not usable or fell short in the last week, with the latest reason; at most 1,000 tasks count. */
+export const listShortfalls = many<Shortfalls>({
+  name: 'list-shortfalls',
+  text: `
+select model, count(*)::int as tasks, (array_agg(fail_msg order by created_at desc))[1] as "failMsg"
+from (
+  select model, fail_msg, created_at from tasks
+  where state = 'fail' and fail_code = 'result_invalid' and created_at > now() - interval '7 days'
+  order by created_at desc, id desc limit 1000
+) recent group by model order by tasks desc, model`,
+});
+
 export const listKnownTasks = many<{ taskId: string }, [taskIds: readonly string[]]>({
   name: 'list-known-tasks',
   text: `select id as "taskId" from tasks where id = any($1::uuid[])`,

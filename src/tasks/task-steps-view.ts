@@ -11,6 +11,7 @@ const stepNames = [
   'succeeded',
   'failed',
   'refunded',
+  'partially_refunded',
   'callback',
 ] as const;
 
@@ -38,7 +39,11 @@ export function stepsOf(task: Task, providerJobs: readonly ProviderJob[]): reado
     if (madeAt !== undefined) steps.push(stepOf('stored', madeAt, completedAt));
   }
   if (completedAt === undefined || !isFinal(state)) return steps;
-  // Failure and refund are one statement.
-  const ends = state === 'success' ? ['succeeded' as const] : ['failed' as const, 'refunded' as const];
-  return [...steps, ...ends.map((step) => instant(step, completedAt))];
+  return [...steps, ...endsOf(task).map((step) => instant(step, completedAt))];
+}
+
+/** The end of a task and its refund are one statement. */
+function endsOf({ state, creditsRefunded }: Task): readonly Step['step'][] {
+  if (state === 'fail') return ['failed', 'refunded'];
+  return creditsRefunded > 0 ? ['succeeded', 'partially_refunded'] : ['succeeded'];
 }

@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { Model } from '../models/model.ts';
 import { listedPrices } from '../models/price-rows.ts';
+import { shortfallTerms } from './shortfall.ts';
 import type { NewTask } from './create-outcome.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { TaskParam } from './task-input.ts';
 
-export type TaskTerms = Pick<NewTask, 'param' | 'requestSha256' | 'listedPrices' | 'deadlineMs'>;
+export type TaskTerms = Pick<NewTask, 'param' | 'requestSha256' | 'listedPrices' | 'shortfall' | 'deadlineMs'>;
 
 /** The terms that a task takes from its model when it is accepted. A request without a seed gets one, so that its video can be repeated. */
 export function taskTerms(model: Model, param: TaskParam): TaskTerms {
@@ -13,6 +14,7 @@ export function taskTerms(model: Model, param: TaskParam): TaskTerms {
     param: withSeed(model, param),
     requestSha256: fingerprint(param, model.input),
     listedPrices: listedPrices(model.prices, param.input),
+    shortfall: shortfallTerms(model, param.input),
     deadlineMs: model.deadlineMs,
   };
 }

@@ -47,7 +47,10 @@ export const taskRecordSchema = z
     failCode: z.enum(failCodes).nullable(),
     failMsg: z.string().nullable(),
     creditsCharged: credits,
-    creditsRefunded: credits,
+    creditsRefunded: credits.meta({
+      description:
+        'All credits of a failed task. Of a success, the difference of the price if its model refunds what a video lacks.',
+    }),
     costTime: z.int().nullable().meta({ description: 'Milliseconds from the start of generation to the end.' }),
     createTime: unixMs.meta({ description: 'Unix milliseconds, as every time here.' }),
     updateTime: unixMs,

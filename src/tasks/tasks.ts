@@ -139,9 +139,16 @@ export type EndedTask = {
   readonly changed: boolean;
 };
 
-// Both endings decrement the account's unfinished tasks, and create the deliveries of callback and event with the final state.
-const decrementUnfinished = `account as (
-  update accounts set unfinished_tasks = unfinished_tasks - 1 from ended where accounts.id = ended.account_id
+// Both endings decrement the account's unfinished tasks, book what is refunded, and create the deliveries of callback and event with the
+// final state.
+const settleAccount = (kind: 'refund' | 'partial_refund', reason: string) => `account as (
+  update accounts set balance = balance + ended.credits_refunded, unfinished_tasks = unfinished_tasks - 1
+  from ended where accounts.id = ended.account_id
+  returning accounts.id, accounts.balance
+), entry as (
+  insert into ledger_entries (account_id, task_id, kind, amount, balance_after, reason)
+  select account.id, ended.id, '${kind}', ended.credits_refunded, account.balance, ${reason}
+  from ended, account where ended.credits_refunded > 0
 )`;
 const createDeliveries = `callback as (
   insert into callback_deliveries (id, task_id, account_id, url)
@@ -156,20 +163,32 @@ const hasNewEvent = `exists (select from event) as "hasEvent"`;
 
 type EndedNow = Task & Pick<EndedTask, 'hasEvent'>;
 
-const succeed = maybeOne<EndedNow, [taskId: string, result: string]>({
+/** The part of the charge that goes back for a video that fell short of its order. */
+export type PartialRefund = { readonly credits: number; readonly reason: string };
+
+const succeed = maybeOne<EndedNow, [taskId: string, result: string, refund: PartialRefund | undefined]>({
   name: 'end-task-in-success',
   text: `
 with ended as (
-  update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
+  update tasks set state = 'success', result = $2, credits_refunded = $3, completed_at = now(), updated_at = now()
   where id = $1 and ${isUnfinished}
   returning *
-), ${decrementUnfinished}, ${createDeliveries}
+), ${settleAccount('partial_refund', '$4')}, ${createDeliveries}
 select ${taskColumns}, ${hasNewEvent} from ended`,
+  values: (taskId, result, refund) => [taskId, result, refund?.credits ?? 0, refund?.reason],
 });
 
-/** Ends the task in `success`. A final task keeps its state, and is returned. Throws for an unknown task. */
-export async function completeTask(db: Database, taskId: string, result: TaskResult): Promise<EndedTask> {
-  return endedTask(db, taskId, await succeed(db, taskId, JSON.stringify(result)));
+/**
+ * Ends the task in `success`, and refunds a part of its charge in the same statement if the video fell short. A final task keeps its
+ * state, and is returned. Throws for an unknown task.
+ */
+export async function completeTask(
+  db: Database,
+  taskId: string,
+  result: TaskResult,
+  refund?: PartialRefund,
+): Promise<EndedTask> {
+  return endedTask(db, taskId, await succeed(db, taskId, JSON.stringify(result), refund));
 }
 
 const fail = maybeOne<EndedNow, [taskId: string, failure: TaskFailure, terminatesAfterMs: number | undefined]>({
@@ -180,14 +199,7 @@ with ended as (
     completed_at = now(), updated_at = now()
   where id = $1 and ${isUnfinished}
   returning *
-), account as (
-  update accounts set balance = balance + ended.credits_charged, unfinished_tasks = unfinished_tasks - 1
-  from ended where accounts.id = ended.account_id
-  returning accounts.id, accounts.balance
-), entry as (
-  insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
-  select account.id, ended.id, 'refund', ended.credits_charged, account.balance from ended, account
-), termination as (
+), ${settleAccount('refund', 'null')}, termination as (
   insert into workflow_terminations (task_id, reason, due_at)
   select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
 ), no_longer_waiting as (

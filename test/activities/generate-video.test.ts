@@ -147,7 +147,7 @@ test('a task of 1080p whose upstream delivers 480p is refunded in full, and no s
   const task = (await findTask(database.db, taskId)) ?? assert.fail();
   assert.deepEqual(task.failure, {
     failCode: 'result_invalid',
-    failMsg: 'The generated video has 854 × 480 pixels, fewer than the 1080p of the request.',
+    failMsg: 'The generated video is not as ordered: 854 × 480 pixels instead of 1080p.',
   });
   assert.ok(task.creditsCharged > 0);
   assert.equal(task.creditsRefunded, task.creditsCharged);

@@ -77,6 +77,8 @@ type Plant = {
 const entry = (books: Books, taskId: string, kind: string, amount: number) =>
   `insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
    values ('${books.accountId}', '${taskId}', '${kind}', ${amount}, 736 + ${amount})`;
+/** Declares the terms of a model whose shortfalls are refunded, at the price that was charged. */
+const refunding = `shortfall = '{"policy": "refund", "prices": [{"name": "standard", "creditsPerSecond": 33, "creditsPerVideo": 0, "fromMs": 0}]}'`;
 /** A paid purchase of 50 credits, with a grant of `granted`. */
 const topUp = ({ accountId, live }: Books, granted: number) => [
   `insert into top_ups (id, account_id, provider, is_test, package, credits, currency, minor_units, state, settled_by, paid_at)
@@ -206,6 +208,32 @@ export const plants: readonly Plant[] = [
     rule: 'only_failed_tasks_are_refunded',
     what: 'a refund of a task that succeeded',
     statements: (books) => [entry(books, books.done, 'refund', 132), balance(868)],
+  },
+  {
+    rule: 'partial_refund_is_price_difference',
+    what: 'a partial refund that its task does not have',
+    statements: (books) => [entry(books, books.done, 'partial_refund', 33), balance(769)],
+  },
+  {
+    rule: 'partial_refund_is_price_difference',
+    what: 'a partial refund without its entry',
+    statements: ({ done }) => [`update tasks set credits_refunded = 33, ${refunding} where id = '${done}'`],
+  },
+  {
+    rule: 'partial_refund_is_price_difference',
+    what: 'a short video without a partial refund',
+    statements: ({ done }) => [
+      `update tasks set ${refunding}, result = (result::jsonb || '{"durationSeconds": 2}')::json where id = '${done}'`,
+    ],
+  },
+  {
+    rule: 'partial_refund_is_price_difference',
+    what: 'a partial refund of another amount than the difference',
+    statements: (books) => [
+      `update tasks set credits_refunded = 33, ${refunding} where id = '${books.done}'`,
+      entry(books, books.done, 'partial_refund', 33),
+      balance(769),
+    ],
   },
   {
     rule: 'code_is_granted_once',

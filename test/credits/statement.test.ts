@@ -100,6 +100,7 @@ test('200 the month as data: the lines lead from one balance to the other, and t
     { section: 'code', entries: 1, credits: 500 },
     { section: 'charge', entries: 2, credits: -330 },
     { section: 'refund', entries: 1, credits: 165 },
+    { section: 'partial_refund', ...none },
     { section: 'adjustment', entries: 1, credits: -30 },
   ]);
   const bookTime = Date.UTC(2026, 0, 5, 10);

@@ -183,7 +183,8 @@ export function catalogueOf(placed: readonly PlacedKind[]) {
     const { upstreamModel = 'upstream-model', parameters = {} } = kind;
     const tiers = [[{ provider: name, model: upstreamModel, parameters }]];
     const deadline = deadlineSeconds === undefined ? {} : { deadlineSeconds };
-    return { model: name, title: name, prices: [{ creditsPerSecond }], ...deadline, tiers };
+    // The fakes deliver the same film for every order.
+    return { model: name, title: name, prices: [{ creditsPerSecond }], shortfall: 'accept', ...deadline, tiers };
   });
   return { providers: Object.fromEntries(providers), models };
 }

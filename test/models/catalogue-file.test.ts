@@ -87,7 +87,7 @@ providers.bad name: must be 1 to 60 letters, digits, dots, dashes or underscores
 providers.h.file: unknown built-in file, did you mean fal-seedance?
 providers.i.file: this file cannot be read (ENOENT)
 models[0].title: is required
-models[0].titel: unknown field, allowed: model, title, description, sample, aliases, input, prices, deadlineSeconds, tiers, providers, rules, moderation, fit, lastFrame
+models[0].titel: unknown field, allowed: model, title, description, sample, aliases, input, prices, deadlineSeconds, tiers, providers, rules, moderation, fit, lastFrame, shortfall
 models[0].prices: must have a price in force
 models[0].prices[0]: must have creditsPerSecond or creditsPerVideo of at least 1
 models[0].prices[0].from: must be an instant, such as 2027-01-01T00:00:00Z

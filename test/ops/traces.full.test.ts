@@ -64,7 +64,7 @@ for (const [name, through] of [
           () => undefined,
         ),
       );
-      const request = { model: 'made', input: { prompt, duration: 5 }, callBackUrl: `${client.url}/secret-path` };
+      const request = { model: 'made', input: { prompt, duration: 4 }, callBackUrl: `${client.url}/secret-path` };
       const { body } = await createTask(api, request, { traceparent: `00-${traceId}-${clientSpanId}-01` });
       const job = await waitFor('its job', async () => (await upstream.books.jobsFor(prompt))[0]);
       await upstream.books.end(job.id, 'succeeded');

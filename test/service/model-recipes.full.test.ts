@@ -26,14 +26,15 @@ import { waitFor } from '../support/wait-for.ts';
 
 const recipes = documentedRecipes('docs/models.md');
 
-/** Returns the recipe with this address instead of its own; nothing else changes. */
+/** Returns the recipe with this address instead of its own. The counterparts deliver the same film for every order. */
 function recipeOf(provider: string, baseUrl: string): { readonly text: string; readonly command: string } {
   const found = recipes.filter(({ text }) => new RegExp(`^  ${provider}:`, 'm').test(text));
   assert.equal(found.length, 1, `recipes of the provider ${provider}`);
   const { text, command } = found[0] ?? assert.fail();
   assert.ok(command !== undefined, `the recipe of ${provider} has no command`);
   assert.equal(text.match(/baseUrl:/g)?.length, 1);
-  return { text: text.replace(/baseUrl: (?:'[^']*'|\S+)/, `baseUrl: '${baseUrl}'`), command };
+  const accepting = text.replaceAll(/^( +)(- model: .*)$/gm, '$1$2\n$1  shortfall: accept');
+  return { text: accepting.replace(/baseUrl: (?:'[^']*'|\S+)/, `baseUrl: '${baseUrl}'`), command };
 }
 
 /** Their sizes differ, so that no upstream gets one instead of another unnoticed. */

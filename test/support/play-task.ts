@@ -23,8 +23,8 @@ export async function playTask(lives: Lives, task: PlayedTask): Promise<'success
       createGenerationActivities(deps).generateVideo({ taskId, isRemote: charged.isRemote }),
     );
     const result = stored ?? (await main((activities) => activities.storeResult({ taskId, form })));
-    await main((activities) => activities.completeTask({ taskId, result }));
-    return 'success';
+    const end = await main((activities) => activities.completeTask({ taskId, result }));
+    return end.state === 'success' ? 'success' : 'fail';
   } catch (error) {
     const failure = failureOf(error);
     await main((activities) => activities.refundCredits({ taskId, failure }));

@@ -54,6 +54,7 @@ type Detail = {
     readonly accountId: string;
     readonly files: { readonly sha256: string } | null;
     readonly providerJobs: readonly { readonly jobId: string }[];
+    readonly differences: readonly object[];
   };
 };
 
@@ -184,6 +185,18 @@ test('200 everything that is known of a task: its books, its jobs, and what the 
   ]);
   assert.deepEqual([url, state, nextAttemptTime], ['http://receiver.test/hook?secret=1', 'pending', 3_000]);
   assert.deepEqual(delivered, { accountId, accountName: 'test', redeliveries: 0 });
+});
+
+test('200 operators alone read how a video differs from its order', async () => {
+  const { key } = await service.newAccount(1_000);
+  const taskId = await newTask(key);
+  await succeed(taskId);
+  const { operator: part } = (await dataOf(
+    operator.ask('GET', `${admin}/tasks/show`, { query: { taskId } }),
+  )) as Detail;
+  assert.deepEqual(part.differences, [{ aspect: 'seconds', kind: 'short', ordered: '5 s', delivered: '4.0 s' }]);
+  const own = await dataOf(askWith(service, key)('GET', '/api/v1/jobs/timeline', { query: { taskId } }));
+  assert.equal(own['operator'], undefined);
 });
 
 test('200 the account sees the same task and callback without what only operators see', async () => {

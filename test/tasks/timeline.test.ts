@@ -24,9 +24,16 @@ type Timeline = {
     readonly resultJson: { readonly video?: object };
     readonly createTime: number;
     readonly completeTime: number;
+    readonly creditsCharged: number;
+    readonly creditsRefunded: number;
   };
   readonly steps: readonly { readonly step: string; readonly startTime: number; readonly endTime: number | null }[];
-  readonly ledger: readonly { readonly kind: string; readonly amount: number; readonly balanceAfter: number }[];
+  readonly ledger: readonly {
+    readonly kind: string;
+    readonly amount: number;
+    readonly balanceAfter: number;
+    readonly reason: string | null;
+  }[];
   readonly aheadOfOwn: number | null;
 };
 
@@ -93,6 +100,25 @@ test('200 the steps of a success follow each other without a gap, and no provide
   ]);
   assert.ok(Number(timeline['mediaDeleteTime']) > timeline.task.completeTime);
   assert.doesNotMatch(JSON.stringify(timeline), /secret-upstream|sha256|Key"/);
+});
+
+test('200 a video that fell short has its partial refund as a step, an entry with the reason, and in the record', async () => {
+  const { key } = await service.newAccount(1_000);
+  const taskId = await newTask(key);
+  const keys = { videoKey: `results/${taskId}/video.mp4`, posterKey: `results/${taskId}/poster.jpg` };
+  const refund = { credits: 33, reason: '4.0 s delivered, 5 s ordered' };
+  await completeTask(service.database.db, taskId, { ...madeUpMeasures, ...keys }, refund);
+  const timeline = await timelineOf(key, taskId);
+  assert.deepEqual(named(timeline), ['accepted', 'waited', 'succeeded', 'partially_refunded']);
+  const { state, creditsCharged, creditsRefunded } = timeline.task;
+  assert.deepEqual([state, creditsCharged, creditsRefunded], ['success', 165, 33]);
+  assert.deepEqual(
+    timeline.ledger.map(({ kind, amount, balanceAfter, reason }) => ({ kind, amount, balanceAfter, reason })),
+    [
+      { kind: 'charge', amount: -165, balanceAfter: 835, reason: null },
+      { kind: 'partial_refund', amount: 33, balanceAfter: 868, reason: refund.reason },
+    ],
+  );
 });
 
 test('200 the receipt of a failure is its refund, beside the charge', async () => {

@@ -174,6 +174,7 @@ export type TaskRecord = {
     | null;
   readonly failMsg: string | null;
   readonly creditsCharged: number;
+  /** All credits of a failed task. Of a success, the difference of the price if its model refunds what a video lacks. */
   readonly creditsRefunded: number;
   /** Milliseconds from the start of generation to the end. */
   readonly costTime: number | null;
@@ -317,6 +318,7 @@ export type ListedTask = {
     | null;
   readonly failMsg: string | null;
   readonly creditsCharged: number;
+  /** All credits of a failed task. Of a success, the difference of the price if its model refunds what a video lacks. */
   readonly creditsRefunded: number;
   /** Milliseconds from the start of generation to the end. */
   readonly costTime: number | null;
@@ -366,7 +368,16 @@ export type TaskTimeline = {
   readonly contentDeleteTime: number | null;
   /** In the order in which they began. */
   readonly steps: readonly {
-    readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
+    readonly step:
+      | 'accepted'
+      | 'waited'
+      | 'generating'
+      | 'stored'
+      | 'succeeded'
+      | 'failed'
+      | 'refunded'
+      | 'partially_refunded'
+      | 'callback';
     readonly startTime: number;
     /** Null while the step runs; equal to `startTime` for an instant. */
     readonly endTime: number | null;
@@ -379,7 +390,7 @@ export type TaskTimeline = {
 
 export type LedgerEntry = {
   readonly entryId: number;
-  readonly kind: 'grant' | 'charge' | 'refund' | 'adjustment';
+  readonly kind: 'grant' | 'charge' | 'refund' | 'partial_refund' | 'adjustment';
   /** Negative for charges. */
   readonly amount: number;
   /** Below zero after a payment for credits that are spent was returned. */
@@ -561,7 +572,7 @@ export type TaskPage = {
 };
 
 export type LedgerQuery = {
-  readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
+  readonly kind?: 'grant' | 'charge' | 'refund' | 'partial_refund' | 'adjustment' | undefined;
   /** The charge and refund of this task. */
   readonly taskId?: string | undefined;
   /** Booked at this Unix millisecond or later. */

@@ -78,6 +78,7 @@ export type TaskRecord = {
     | null;
   readonly failMsg: string | null;
   readonly creditsCharged: number;
+  /** All credits of a failed task. Of a success, the difference of the price if its model refunds what a video lacks. */
   readonly creditsRefunded: number;
   /** Milliseconds from the start of generation to the end. */
   readonly costTime: number | null;
@@ -221,6 +222,7 @@ export type ListedTask = {
     | null;
   readonly failMsg: string | null;
   readonly creditsCharged: number;
+  /** All credits of a failed task. Of a success, the difference of the price if its model refunds what a video lacks. */
   readonly creditsRefunded: number;
   /** Milliseconds from the start of generation to the end. */
   readonly costTime: number | null;
@@ -283,7 +285,16 @@ export type TaskTimeline = {
   readonly contentDeleteTime: number | null;
   /** In the order in which they began. */
   readonly steps: readonly {
-    readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
+    readonly step:
+      | 'accepted'
+      | 'waited'
+      | 'generating'
+      | 'stored'
+      | 'succeeded'
+      | 'failed'
+      | 'refunded'
+      | 'partially_refunded'
+      | 'callback';
     readonly startTime: number;
     /** Null while the step runs; equal to `startTime` for an instant. */
     readonly endTime: number | null;
@@ -296,7 +307,7 @@ export type TaskTimeline = {
 
 export type LedgerEntry = {
   readonly entryId: number;
-  readonly kind: 'grant' | 'charge' | 'refund' | 'adjustment';
+  readonly kind: 'grant' | 'charge' | 'refund' | 'partial_refund' | 'adjustment';
   /** Negative for charges. */
   readonly amount: number;
   /** Below zero after a payment for credits that are spent was returned. */
@@ -1353,6 +1364,7 @@ export type OperatorListedTask = {
     | null;
   readonly failMsg: string | null;
   readonly creditsCharged: number;
+  /** All credits of a failed task. Of a success, the difference of the price if its model refunds what a video lacks. */
   readonly creditsRefunded: number;
   /** Milliseconds from the start of generation to the end. */
   readonly costTime: number | null;
@@ -1401,7 +1413,16 @@ export type TaskDetail = {
   readonly contentDeleteTime: number | null;
   /** In the order in which they began. */
   readonly steps: readonly {
-    readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
+    readonly step:
+      | 'accepted'
+      | 'waited'
+      | 'generating'
+      | 'stored'
+      | 'succeeded'
+      | 'failed'
+      | 'refunded'
+      | 'partially_refunded'
+      | 'callback';
     readonly startTime: number;
     /** Null while the step runs; equal to `startTime` for an instant. */
     readonly endTime: number | null;
@@ -1446,6 +1467,13 @@ export type TaskDetail = {
       readonly costBasis: 'reported' | 'estimated' | 'unknown' | null;
       /** The upstream's message. */
       readonly detail: string | null;
+    }[];
+    /** The differences between the stored video and the order; empty without a video, and after its deletion. */
+    readonly differences: readonly {
+      readonly aspect: 'seconds' | 'sound' | 'ratio' | 'size';
+      readonly kind: 'short' | 'more';
+      readonly ordered: string;
+      readonly delivered: string;
     }[];
   };
 };
@@ -1794,7 +1822,7 @@ export type Reads = {
   };
   readonly '/api/v1/credits': {
     readonly query: {
-      readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
+      readonly kind?: 'grant' | 'charge' | 'refund' | 'partial_refund' | 'adjustment' | undefined;
       /** The charge and refund of this task. */
       readonly taskId?: string | undefined;
       /** Booked at this Unix millisecond or later. */
@@ -2075,7 +2103,7 @@ export type Reads = {
   readonly '/api/admin/v1/credits': {
     readonly query: {
       readonly accountId: string;
-      readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
+      readonly kind?: 'grant' | 'charge' | 'refund' | 'partial_refund' | 'adjustment' | undefined;
       /** The charge and refund of this task. */
       readonly taskId?: string | undefined;
       /** Booked at this Unix millisecond or later. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { required } from '../../http/fields.ts';
+import { readTextCommands } from '../../models/text-commands.ts';
 import type { FieldError } from '../../platform/field-errors.ts';
 
 // `content` of a create request: the words, which may contain options, and the reference media.
@@ -48,26 +49,12 @@ export function readContent(parts: z.output<typeof contentSchema>) {
   return { ...readText(parts.flatMap(({ text = [] }) => text).join('\n')), media, errors };
 }
 
-/**
- * Names that an option may have in the text: the short ones, and the full ones
- * that they stand for.
- */
-const short = { rs: 'resolution', rt: 'ratio', dur: 'duration', fps: 'framespersecond', wm: 'watermark' };
-const names = new Map(
-  Object.entries({ ...short, cf: 'camera_fixed', camerafixed: 'camera_fixed', seed: 'seed', frames: 'frames' }),
-);
-const option = new RegExp(String.raw`(?<!\S)--(${[...names].flat().join('|')})\s+(?!--)(\S+)`, 'g');
-
-/**
- * Separates the options in the text from the prompt. Any other word that begins
- * with `--` is part of the prompt.
- */
+/** Separates the commands in the text from the prompt, as options. */
 function readText(words: string) {
-  const options = new Map<string, unknown>();
-  const prompt = words.replaceAll(option, (_all, name: string, value: string) => {
-    const isScalar = /^(?:true|false|-?(?:0|[1-9]\d{0,14})(?:\.\d+)?)$/.test(value);
-    options.set(names.get(name) ?? name, isScalar ? (JSON.parse(value) as unknown) : value);
-    return '';
-  });
-  return { prompt: prompt.trim(), options };
+  const { prompt, fields } = readTextCommands(words);
+  return { prompt, options: new Map([...fields].map(([name, value]) => [name, scalarOf(value)])) };
+}
+
+function scalarOf(value: string): unknown {
+  return /^(?:true|false|-?(?:0|[1-9]\d{0,14})(?:\.\d+)?)$/.test(value) ? JSON.parse(value) : value;
 }

@@ -51,7 +51,11 @@ export function presentArkTask(record: TaskRecord, models: ModelCatalogue): z.ou
   const { seed = null, resolution, ratio, duration, generateAudio } = param.input;
   const { resultUrls, lastFrameUrl = null, video } = resultJson;
   const [videoUrl] = resultUrls;
-  const usage = { completion_tokens: 0, total_tokens: 0, credits: record.creditsCharged } as const;
+  const usage = {
+    completion_tokens: 0,
+    total_tokens: 0,
+    credits: record.creditsCharged - record.creditsRefunded,
+  } as const;
   return {
     id: record.taskId,
     model: aliasOf(models, record.model),

@@ -29,7 +29,8 @@ export function presentVideo(record: TaskRecord, publicUrl: string): OpenRouterV
 }
 
 function outcomeOf(record: TaskRecord): Omit<OpenRouterVideo, 'id' | 'polling_url'> {
-  const { state, resultJson, creditsCharged: credits, failCode, failMsg } = record;
+  const { state, resultJson, creditsCharged, creditsRefunded, failCode, failMsg } = record;
+  const credits = creditsCharged - creditsRefunded;
   if (state === 'generating') return { status: 'in_progress' };
   const urls = [...resultJson.resultUrls];
   if (state === 'success')

@@ -10,6 +10,7 @@ import { priceRowsOf } from './price-rows.ts';
 import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './problems.ts';
 import { arkCreatePath, previewProvider, type ProviderSettings } from './providers.ts';
 import { type Locate, locateSample } from './sample.ts';
+import { readsTextCommands } from '../text-commands.ts';
 import { contradictionIn, effectiveRules, type Rules, rulesOfModel } from './rules.ts';
 
 // From the data of a catalogue file to the catalogue: schema, checks between its parts, value, checks of the value.
@@ -89,7 +90,7 @@ function buildCatalogue(
   const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
   const problems: Problem[] = [];
   const built = models.map((one, index): CatalogueModel => {
-    const { model, title, description, prices, fit, lastFrame, moderation, input = standardInput } = one;
+    const { model, title, description, prices, fit, lastFrame, shortfall, moderation } = one;
     const defaultAliases = defaultModels.find((other) => other.model === model)?.aliases ?? [];
     const { tiers, problems: found } = buildTiers(one, ['models', index], { providers, files, reaches });
     const { sample, problems: unreadable } = locateSample(one.sample, locate);
@@ -104,13 +105,14 @@ function buildCatalogue(
       ...(description !== undefined && { description }),
       ...(sample !== undefined && { sample }),
       aliases: one.aliases ?? defaultAliases.filter((alias) => !taken.has(alias)),
-      input,
+      input: one.input ?? standardInputOf(tiers),
       prices: priceRowsOf(prices),
       providers: names,
       deadlineMs: one.deadlineSeconds * 1000,
       tiers,
       fit,
       lastFrame,
+      ...(shortfall !== 'fail' && { shortfall }),
       ...(moderation !== undefined && { moderation }),
       isRemote: names.some((provider) => provider !== previewProvider),
     };
@@ -118,6 +120,12 @@ function buildCatalogue(
   const contents = [...files].map(([name, file]) => [name, file.data] as const);
   const byName = new Map(built.map((one) => [one.model, one]));
   return { problems, catalogue: { creditValue, packages, providers, models: byName, files: new Map(contents) } };
+}
+
+/** The input of a model that declares none: without sound if no provider makes any. */
+function standardInputOf(tiers: CatalogueModel['tiers']): ModelInput {
+  if (!tiers.flat().every(({ rules }) => rules.audio === 'never')) return standardInput;
+  return { ...standardInput, fields: { ...standardInput.fields, generateAudio: { fixed: false } } };
 }
 
 type Providers = ReadonlyMap<string, ProviderSettings>;
@@ -200,22 +208,31 @@ export function knownRules(
   files: CatalogueFiles = new Map(),
   reaches: Reaches = () => true,
 ): readonly Rules[] {
+  const commands = readsTextCommands(upstreamModel) ? [{ textCommands: true }] : [];
   if (settings.kind === 'http') {
     const { images, rules = [] } = files.get(settings.file) ?? {};
     const isUnreachable = images === 'link' && !reaches(settings.baseUrl);
-    return [...rulesOfModel(rules, upstreamModel), ...(isUnreachable ? [{ images: { max: 0 } }] : [])];
+    return [...rulesOfModel(rules, upstreamModel), ...commands, ...(isUnreachable ? [{ images: { max: 0 } }] : [])];
   }
   // Other paths mean another upstream with the same protocol.
   if (settings.kind === 'ark' && settings.paths.create === arkCreatePath) {
     const isFixed = upstreamModel.includes('seedance-2-5');
     return [
-      { images: arkImages, ...onlyFrames, lastFrameAlone: false, ...(isFixed && { ratiosWithImages: ['adaptive'] }) },
+      {
+        images: arkImages,
+        ...onlyFrames,
+        lastFrameAlone: false,
+        textCommands: true,
+        ...(isFixed && { ratiosWithImages: ['adaptive'] }),
+      },
     ];
   }
+  if (settings.kind === 'ark') return commands;
   if (settings.kind !== 'openai-videos') return [];
   // These servers and OpenRouter begin the video with the frame and drop the references. SGLang stores the first image only.
   const { dialect } = settings;
   return [
+    ...commands,
     {
       ...onlyFrames,
       ...(dialect === 'vllm-omni' && { lastFrameAlone: false }),

@@ -33,16 +33,23 @@ export function coverageOf(input: ModelInput, entries: readonly CoveredEntry[], 
       continue;
     }
     for (const { entry, kind, path: at } of others) {
+      // An entry whose videos are silent refuses tasks with sound by its rules.
+      if (field === 'generateAudio' && entry.rules.audio === 'never') continue;
       ignores.set(entry, { ...ignores.get(entry), [field]: without });
       if (field === 'seed')
         problems.push({ path: at, message: `${kind} does not pass on seed, which every task of this model has` });
     }
   }
-  return { problems: [...problems, ...unsoldResolutions(input, entries, path)], ignores };
+  return {
+    problems: [...problems, ...soldSilence(input, entries, path), ...unsoldResolutions(input, entries, path)],
+    ignores,
+  };
 }
 
 function notPassed(field: PassedField, entries: readonly CoveredEntry[]): string {
   const kinds = [...new Set(entries.map(({ kind }) => kind))].join(', ');
+  if (field === 'generateAudio' && entries.every(({ entry }) => entry.rules.audio === 'never'))
+    return `${field} is passed on by no provider of this model (${kinds}), because their videos are silent (audio: never); set it to { fixed: false }`;
   const isUnreachable = entries.some(({ passesIfReachable }) => passesIfReachable.has(field));
   const reason = isUnreachable ? ', because the upstream cannot reach PUBLIC_URL' : '';
   return `${field} is passed on by no provider of this model (${kinds})${reason}; remove it, or add a provider that passes it on`;
@@ -88,6 +95,16 @@ function isServed({ entry: { rules }, passes }: CoveredEntry, field: PassedField
     generateAudio: rules.audio === 'always' || (isPassed && rules.audio !== 'never'),
   };
   return byRules[field] ?? isPassed;
+}
+
+/** Sound must not be sold if every provider makes silent videos. A choice that no provider passes on is reported as such. */
+function soldSilence(
+  { fields }: ModelInput,
+  entries: readonly CoveredEntry[],
+  path: Problem['path'],
+): readonly Problem[] {
+  if (fields.generateAudio.fixed !== true || !entries.every(({ entry }) => entry.rules.audio === 'never')) return [];
+  return [{ path: [...path, 'generateAudio'], message: notPassed('generateAudio', entries) }];
 }
 
 /** Each resolution that is sold must be made by an entry. */

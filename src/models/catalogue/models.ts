@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Model } from '../model.ts';
+import { type Model, shortfallPolicies } from '../model.ts';
 import { costRule, type CostRule, currency } from './cost.ts';
 import { jobLimit, onRefusedOutput, providerName, providerSchema, type ProviderSettings } from './providers.ts';
 import { modelInput } from './model-input.ts';
@@ -91,6 +91,14 @@ const model = z
       .boolean()
       .default(false)
       .meta({ description: 'Whether the last frame of videos is stored, too; its link is `resultJson.lastFrameUrl`.' }),
+    shortfall: z
+      .enum(shortfallPolicies)
+      .default('fail')
+      .meta({
+        description:
+          'For videos that are shorter than ordered, silent, of another ratio or smaller: `fail` refunds them in full, `refund` delivers ' +
+          'them and refunds the difference of the price, `accept` delivers them at the full price.',
+      }),
   })
   .superRefine((one, context) => {
     if (one.input === undefined) return;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { FieldError } from '../../platform/field-errors.ts';
 import type { FrameSize } from '../../media/frame-size.ts';
 import { isPresent, type ModelInput, standardInput, type TaskInput } from '../../tasks/task-input.ts';
+import { refuseTextCommands } from '../text-commands.ts';
 import {
   durationsOf,
   inputLimits,
@@ -45,9 +46,13 @@ export const rules = z
     }),
     lastFrameAlone: z.boolean().optional().meta({ description: 'False where a last frame needs a first one.' }),
     maxPromptCharacters: z.int().min(1).max(maxPromptLength).optional(),
+    textCommands: z.boolean().optional().meta({
+      description:
+        'True if it reads commands such as `--dur 12` in the prompt, as Seedance does. Prompts with them are refused.',
+    }),
     audio: z.enum(['optional', 'always', 'never']).optional().meta({
       description:
-        'Whether its videos have sound. Refuses nothing; the sound of `always` is removed from silent videos.',
+        'Whether its videos have sound. `never` refuses tasks with sound; the sound of `always` is removed for tasks without.',
     }),
   })
   .meta({ id: 'Rules' });
@@ -85,6 +90,7 @@ export type InputRules = {
   readonly framesWithReferences: boolean;
   readonly lastFrameAlone: boolean;
   readonly maxPromptCharacters: number;
+  readonly textCommands: boolean;
   readonly audio: 'optional' | 'always' | 'never';
 };
 
@@ -100,14 +106,15 @@ function rulesOfInput({ fields }: ModelInput): InputRules {
     framesWithReferences: true,
     lastFrameAlone: true,
     maxPromptCharacters: fields.prompt.maxCharacters,
+    textCommands: false,
     audio: 'optional',
   };
 }
 
 /**
  * Combines the rules, from the model's input to the most specific ones. Each
- * narrows those before it, except that the last `audio`, which rejects nothing,
- * replaces the earlier ones.
+ * narrows those before it, except that the last `audio` replaces the earlier
+ * ones.
  */
 export function effectiveRules(all: readonly (Rules | undefined)[], input = standardInput): InputRules {
   return all.reduce<InputRules>(
@@ -136,6 +143,7 @@ function narrowed(before: InputRules, by: Rules): InputRules {
     framesWithReferences: before.framesWithReferences && by.framesWithReferences !== false,
     lastFrameAlone: before.lastFrameAlone && by.lastFrameAlone !== false,
     maxPromptCharacters: Math.min(before.maxPromptCharacters, by.maxPromptCharacters ?? Infinity),
+    textCommands: before.textCommands || by.textCommands === true,
     audio: by.audio ?? before.audio,
   };
 }
@@ -168,6 +176,7 @@ export function refusals(by: InputRules, model: string, input: TaskInput): reado
   const hasImages = imageCount > 0 || frame !== undefined;
   const allowed = hasImages ? by.ratiosWithImages : by.ratios;
   const suffix = `for ${model}`;
+  const command = refuseTextCommands(input.prompt);
   const withImages = imageCount > 0 ? ' with reference images' : hasImages ? ' with a first or last frame' : '';
   const checks: readonly (readonly [boolean, string, string])[] = [
     [
@@ -175,6 +184,7 @@ export function refusals(by: InputRules, model: string, input: TaskInput): reado
       'prompt',
       `be at most ${by.maxPromptCharacters} characters long ${suffix}`,
     ],
+    [!by.textCommands || command === undefined, 'prompt', command ?? ''],
     [sizes.includes(input.resolution), 'resolution', `be ${listed(sizes)} ${suffix}`],
     [durations.includes(input.duration), 'duration', `be ${listed(durations)} seconds ${suffix}`],
     [allowed.includes(input.ratio), 'ratio', `be ${listed(allowed)} ${suffix}${withImages}`],
@@ -184,6 +194,7 @@ export function refusals(by: InputRules, model: string, input: TaskInput): reado
       frame ?? 'firstFrameUrl',
       `not be combined with ${references.join(', ')} ${suffix}`,
     ],
+    [by.audio !== 'never' || !input.generateAudio, 'generateAudio', `be false ${suffix}`],
     [by.lastFrameAlone || frame !== 'lastFrameUrl', 'lastFrameUrl', `be combined with firstFrameUrl ${suffix}`],
   ];
   return checks.flatMap(([isTaken, field, allows]) =>

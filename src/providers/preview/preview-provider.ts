@@ -55,11 +55,10 @@ async function film(
   signal.throwIfAborted();
   const { firstFrame, images: references, lastFrame } = await request.media();
   const images = [firstFrame, ...references, lastFrame].filter((image) => image !== undefined);
-  const video = directives.has('instant')
-    ? await copyInstantClip(workFolder)
-    : await renderFilm(ffmpeg, { ...request, workFolder, title, images }, report, signal);
+  const video = directives.has('instant') ? await instantFilm(ffmpeg, request, { workFolder, signal }) : undefined;
+  const made = video ?? (await renderFilm(ffmpeg, { ...request, workFolder, title, images }, report, signal));
   report(100);
-  return video;
+  return made;
 }
 
 const directive = /\[\[\s*(reject|crash|hang|instant|slow\s+(\d{1,4})\s*s)\s*\]\]/gi;
@@ -81,9 +80,24 @@ function noDirectives(prompt: string): ReturnType<typeof readDirectives> {
   return { directives: new Set(), slowSeconds: 0, title: prompt };
 }
 
+/** Repeats the ready-made clip until the ordered length, without encoding it. Returns undefined for an order of another size. */
+async function instantFilm(
+  ffmpeg: Ffmpeg,
+  { input: { resolution, ratio, duration, generateAudio } }: JobRequest,
+  { workFolder, signal }: Workspace,
+): Promise<GeneratedVideo | undefined> {
+  if (resolution !== '720p' || (ratio !== '16:9' && ratio !== 'adaptive')) return undefined;
+  const clip = await copyInstantClip(workFolder);
+  if (duration === 4 && generateAudio) return clip;
+  const path = join(workFolder, 'repeated.mp4');
+  const source = ['-stream_loop', '-1', '-i', clip.path, '-t', String(duration)];
+  const args = [...source, '-c', 'copy', ...(generateAudio ? [] : ['-an']), '-movflags', '+faststart', path];
+  await ffmpeg({ args, cwd: workFolder, signal });
+  return { ...clip, path };
+}
+
 /**
- * Copies a ready-made clip and its poster, the same for every request: 720p, 4
- * s, with sound. Load tests use it to measure the service instead of the CPU.
+ * Copies a ready-made clip and its poster: 720p, 4 s, with sound. Load tests use it to measure the service instead of the CPU.
  */
 export async function copyInstantClip(folder: string): Promise<Required<GeneratedVideo>> {
   const video = { path: join(folder, 'video.mp4'), posterPath: join(folder, 'poster.jpg') };

@@ -140,10 +140,15 @@ test('ratios with images apply to inputs with images alone', () => {
   assert.equal(refusals(fixed, 'm', inputOf({ ratio: '16:9' }, 1)).length, 1);
 });
 
-test('sound refuses nothing, and the most special word on it counts', () => {
+test('never refuses sound, no other rule on it refuses anything, and the most special word on it counts', () => {
   const silent = effectiveRules([{ audio: 'always' }, undefined, { audio: 'never' }, {}]);
   assert.equal(silent.audio, 'never');
-  assert.deepEqual(refusals(silent, 'm', inputOf({ generateAudio: true })), []);
+  assert.deepEqual(refusals(silent, 'm', inputOf({ generateAudio: false })), []);
+  assert.deepEqual(refusals(silent, 'm', inputOf({ generateAudio: true })), [
+    { path: 'input.generateAudio', message: 'must be false for m' },
+  ]);
+  const loud = effectiveRules([{ audio: 'never' }, { audio: 'always' }]);
+  for (const generateAudio of [true, false]) assert.deepEqual(refusals(loud, 'm', inputOf({ generateAudio })), []);
 });
 
 test('an image is measured by both sides and its shape, edges included', () => {

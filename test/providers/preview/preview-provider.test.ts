@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { sharp } from '../../../src/media/image-library.ts';
 import { type Ffmpeg, noMedia } from '../../../src/tasks/ports.ts';
+import { countedSeconds } from '../../../src/tasks/counted-seconds.ts';
 import type { TaskInput } from '../../../src/tasks/task-input.ts';
 import { isPosterOf } from '../../../src/media/poster.ts';
 import { TaskError } from '../../../src/platform/errors.ts';
@@ -128,7 +129,7 @@ test('[[hang]] lasts until it is aborted', async (t) => {
 });
 
 test('[[instant]] gives a video that plays, and the poster made from it, without any rendering', async (t) => {
-  const { path, posterPath = '' } = await followed(t, '[[instant]]', never, { ratio: '9:16', duration: 15 });
+  const { path, posterPath = '' } = await followed(t, '[[instant]]', never, { duration: 4 });
   const { bytes: _, sha256: __, ...facts } = await probeVideo(path);
   const expected = {
     widthPx: 1280,
@@ -139,6 +140,14 @@ test('[[instant]] gives a video that plays, and the poster made from it, without
   };
   assert.deepEqual(facts, expected);
   assert.equal(await isPosterOf(posterPath, facts), true);
+});
+
+test('[[instant]] gives a video of the ordered length, sound and size', async (t) => {
+  const silent = await followed(t, '[[instant]]', ffmpeg, { duration: 15, generateAudio: false });
+  const repeated = await probeVideo(silent.path);
+  assert.deepEqual([repeated.widthPx, countedSeconds(repeated), repeated.hasAudio], [1280, 15, false]);
+  const tall = await probeVideo((await followed(t, '[[instant]]', ffmpeg, { duration: 1, ratio: '9:16' })).path);
+  assert.deepEqual([tall.widthPx, tall.heightPx, tall.durationSeconds], [720, 1280, 1]);
 });
 
 test('[[slow 1s]] takes a second longer and shows progress meanwhile', async (t) => {

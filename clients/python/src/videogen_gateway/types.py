@@ -124,6 +124,7 @@ class TaskRecord(TypedDict):
     failMsg: str | None
     creditsCharged: int
     creditsRefunded: int
+    """All credits of a failed task. Of a success, the difference of the price if its model refunds what a video lacks."""
     costTime: int | None
     """Milliseconds from the start of generation to the end."""
     createTime: int
@@ -227,6 +228,7 @@ class ListedTask(TypedDict):
     failMsg: str | None
     creditsCharged: int
     creditsRefunded: int
+    """All credits of a failed task. Of a success, the difference of the price if its model refunds what a video lacks."""
     costTime: int | None
     """Milliseconds from the start of generation to the end."""
     createTime: int
@@ -293,7 +295,7 @@ class UploadedMedia(TypedDict):
 
 class LedgerEntry(TypedDict):
     entryId: int
-    kind: Literal["grant", "charge", "refund", "adjustment"]
+    kind: Literal["grant", "charge", "refund", "partial_refund", "adjustment"]
     amount: int
     """Negative for charges."""
     balanceAfter: int

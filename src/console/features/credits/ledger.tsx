@@ -9,7 +9,7 @@ import { Time } from '../../ui/time.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { creditsText, kindWord } from './credits-text.ts';
 
-const kinds = ['charge', 'refund', 'grant', 'adjustment'] as const;
+const kinds = ['charge', 'refund', 'partial_refund', 'grant', 'adjustment'] as const;
 
 type LedgerQuery = { kind?: (typeof kinds)[number] | undefined; taskId?: string | undefined };
 
@@ -66,13 +66,14 @@ const columns: readonly Column<LedgerEntry>[] = [
   { title: creditsText.when, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
 ];
 
-/** The task of a charge or refund, or the reason of a booking. */
+/** The task of a charge or refund, with the reason of a partial one, or the reason of a booking. */
 function Reference({ entry: { taskId, reason, priceName } }: { readonly entry: LedgerEntry }) {
   if (taskId === null) return <bdi>{reason ?? '–'}</bdi>;
   return (
     <>
       <TaskLink taskId={taskId} />
       <PriceName name={priceName} />
+      {reason !== null && <small class="under">{reason}</small>}
     </>
   );
 }

@@ -12,7 +12,7 @@ export const overviewText = {
   charged: 'Charged',
   creditsSevenDays: 'credits, last 7 days',
   refunded: 'Refunded',
-  forTasksWithoutVideo: 'for tasks without a video',
+  forTasksWithoutVideo: 'for failed tasks and incomplete videos',
   inProgress: 'In progress',
   seeTasks: 'View tasks',
   firstSteps: 'First steps',

@@ -75,14 +75,8 @@ function CostAndTime({ view: { task } }: { readonly view: TaskView }) {
   const cost = credits(creditsCharged - creditsRefunded);
   return (
     <>
-      {creditsRefunded > 0 ? (
-        <>
-          <s class="faint">{credits(creditsCharged)}</s> {playgroundText.refunded}
-        </>
-      ) : (
-        cost
-      )}{' '}
-      ·{' '}
+      {creditsRefunded > 0 && <s class="faint">{credits(creditsCharged)}</s>}{' '}
+      {creditsRefunded === creditsCharged ? playgroundText.refunded : cost} ·{' '}
       {isLive(task) || completeTime === null ? (
         <Elapsed sinceMs={createTime} />
       ) : (

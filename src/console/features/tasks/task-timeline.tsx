@@ -17,6 +17,7 @@ export function TaskTimeline({ view }: { readonly view: TaskView }) {
               <span>
                 <span class="what">{text}</span>
                 {endTime !== null && endTime > startTime && <small>{duration(endTime - startTime)}</small>}
+                {step.step === 'succeeded' && <Differences view={view} />}
               </span>
               <span class="when">
                 <ClockTime ms={startTime} />
@@ -26,6 +27,19 @@ export function TaskTimeline({ view }: { readonly view: TaskView }) {
         })}
       </ol>
     </Card>
+  );
+}
+
+/** Only operators read how a video differs from its order. */
+function Differences({ view: { operator } }: { readonly view: TaskView }) {
+  return (
+    <>
+      {operator?.differences.map((difference) => (
+        <small key={difference.aspect} class="under">
+          {tasksText.difference(difference)}
+        </small>
+      ))}
+    </>
   );
 }
 

@@ -113,6 +113,7 @@ const stepWords: Readonly<Record<TaskTimeline['steps'][number]['step'], StepWord
   succeeded: { now: 'Succeeded', done: 'Succeeded', tone: 'good' },
   failed: { now: 'Failed', done: 'Failed', tone: 'bad' },
   refunded: { now: 'Refunded in full', done: 'Refunded in full', tone: 'good' },
+  partially_refunded: { now: 'Partially refunded', done: 'Partially refunded', tone: 'warn' },
   callback: { now: 'Sending the callback', done: 'Callback sent', tone: 'calm' },
 };
 
@@ -121,6 +122,7 @@ export function stepWord(step: string): StepWord {
   return known[step] ?? { now: step, done: step, tone: 'calm' };
 }
 
+type Difference = TaskDetail['operator']['differences'][number];
 type JobOutcome = NonNullable<TaskDetail['operator']['providerJobs'][number]['outcome']>;
 
 const jobWords: Readonly<Record<JobOutcome, Word>> = {
@@ -243,6 +245,10 @@ export const tasksText = {
 
   timeline: 'Timeline',
   callbackNotDelivered: 'Callback not delivered',
+  difference: ({ kind, ordered, delivered }: Difference) =>
+    kind === 'more'
+      ? `More than ordered: ${delivered} instead of ${ordered}`
+      : `Not as ordered: ${delivered} instead of ${ordered}`,
 
   details: 'Details',
   cost: 'Cost',

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { v7 as uuidv7 } from 'uuid';
+import { createCompleteTask } from '../../activities/end-task.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { resultKeysOf } from '../../activities/task-files.ts';
+import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { listTaskEntries } from '../../src/credits/credits.ts';
+import { listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
+import type { VideoFacts } from '../../src/media/probe-video.ts';
+import type { ServiceEvent } from '../../src/metrics/events.ts';
+import type { Model, ShortfallPolicy } from '../../src/models/model.ts';
+import type { PriceRow } from '../../src/models/price-rows.ts';
+import { acceptTask } from '../../src/tasks/accept-task.ts';
+import { standardInput, type TaskInput } from '../../src/tasks/task-input.ts';
+import { taskTerms } from '../../src/tasks/task-terms.ts';
+import { failAndRefund, findTask } from '../../src/tasks/tasks.ts';
+import { activityDeps } from '../support/activity-deps.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertDecidedPrice } from '../support/decided-price.ts';
+import { createFakeUpstream } from '../support/fake-upstream.ts';
+import { interruptedDeps } from '../support/interrupted-deps.ts';
+import { silentActivity } from '../support/silent-activity.ts';
+import { madeUpMeasures, taskParam } from '../support/tasks.ts';
+
+let database: TestDatabase;
+let accountId: string;
+let folder: string;
+let deps: ActivityDeps;
+const events: ServiceEvent[] = [];
+
+before(async () => {
+  database = await createTestDatabase();
+  accountId = await createAccount(database.db, { name: 'orders', credits: 1_000_000 });
+  folder = await mkdtemp(join(tmpdir(), 'videogen-orders-'));
+  const world = activityDeps(database.db, folder, [createFakeUpstream()]);
+  deps = { ...world, events: { emit: (event) => void events.push(event) } };
+});
+
+after(async () => {
+  const violations = await auditLedger(database.db);
+  await database.close();
+  await rm(folder, { recursive: true, force: true });
+  assert.deepEqual(violations, []);
+});
+
+const amounts = (creditsPerSecond: number, creditsPerVideo = 0) => [{ creditsPerSecond, creditsPerVideo, fromMs: 0 }];
+/** 41 credits a second with sound, 30 without, and 5 for the video. */
+const bySound: readonly PriceRow[] = [
+  { name: 'silent', when: { generateAudio: false }, amounts: amounts(30, 5) },
+  { name: 'standard', when: {}, amounts: amounts(41, 5) },
+];
+const bySecond: readonly PriceRow[] = [{ name: 'standard', when: {}, amounts: amounts(41) }];
+const byVideo: readonly PriceRow[] = [{ name: 'standard', when: {}, amounts: amounts(0, 500) }];
+
+type Order = { readonly shortfall?: ShortfallPolicy; readonly prices?: readonly PriceRow[]; readonly model?: string };
+
+/** Accepts a task for 15 s with sound, 720p and 16:9, unless the input says otherwise. */
+async function order({ shortfall, prices = bySecond, model: name = 'sold' }: Order, input: Partial<TaskInput> = {}) {
+  const terms = { input: standardInput, prices, providers: [], deadlineMs: 60_000 };
+  const model: Model = { model: name, title: name, ...terms, ...(shortfall && { shortfall }) };
+  const param = { ...taskParam('as ordered', { duration: 15, ...input }), model: name };
+  const taskId = uuidv7();
+  const accepted = await acceptTask(database.db, { taskId, accountId, ...taskTerms(model, param) });
+  assert.equal(accepted.kind, 'accepted');
+  return taskId;
+}
+
+/** A film of exactly the order of `order`. */
+const whole: VideoFacts = { ...madeUpMeasures, durationSeconds: 15 };
+
+function complete(taskId: string, facts: Partial<VideoFacts>, process: ActivityDeps = deps) {
+  const measured = { ...whole, ...facts };
+  const { video: videoKey, poster: posterKey } = resultKeysOf(taskId, measured.sha256);
+  const end = { taskId, result: { ...measured, videoKey, posterKey } };
+  return silentActivity({ workflowId: taskId }, () => createCompleteTask(process)(end));
+}
+
+async function fateOf(taskId: string) {
+  const { state, creditsCharged, creditsRefunded, failure } = (await findTask(database.db, taskId)) ?? assert.fail();
+  return { state, paid: creditsCharged - creditsRefunded, ...(failure !== undefined && { failMsg: failure.failMsg }) };
+}
+
+const [tall, small] = [
+  { widthPx: 720, heightPx: 1280 },
+  { widthPx: 832, heightPx: 480 },
+];
+const notAsOrdered = (what: string) => ({
+  state: 'fail',
+  paid: 0,
+  failMsg: `The generated video is not as ordered: ${what}.`,
+});
+
+for (const [what, facts, message] of [
+  ['1.2 s of 15 s', { durationSeconds: 1.2 }, '1.2 s instead of 15 s'],
+  ['just too short', { durationSeconds: 14.49 }, '14.5 s instead of 15 s'],
+  ['silent', { hasAudio: false }, 'no sound instead of sound'],
+  ['upright', tall, '720 × 1280 pixels instead of 16:9'],
+  ['a little too small', { widthPx: 1136, heightPx: 640 }, '1136 × 640 pixels instead of 720p'],
+  ['too small', small, '832 × 480 pixels instead of 720p'],
+  ['short and silent', { durationSeconds: 5, hasAudio: false }, '5.0 s instead of 15 s, no sound instead of sound'],
+] as const)
+  test(`a video that is ${what} fails with result_invalid and a full refund, which says what was ordered`, async () => {
+    const taskId = await order({});
+    assert.deepEqual(await complete(taskId, facts), { state: 'fail', failCode: 'result_invalid', hasCallback: false });
+    assert.deepEqual(await fateOf(taskId), notAsOrdered(message));
+    assert.equal((await findTask(database.db, taskId))?.failure?.failCode, 'result_invalid');
+  });
+
+for (const [what, facts] of [
+  ['half a second shorter', { durationSeconds: 14.5 }],
+  ['of a size in multiples of 16', { widthPx: 1344, heightPx: 768 }],
+  ['of a size in multiples of 32', { widthPx: 1216, heightPx: 704 }],
+  ['longer', { durationSeconds: 19 }],
+  ['larger', { widthPx: 1920, heightPx: 1080 }],
+] as const)
+  test(`a video that is ${what} is delivered at the full price`, async () => {
+    const taskId = await order({});
+    await complete(taskId, facts);
+    assert.deepEqual(await fateOf(taskId), { state: 'success', paid: 615 });
+  });
+
+for (const [what, input, facts] of [
+  ['silence', { generateAudio: false }, { hasAudio: false }],
+  ['any ratio for adaptive', { ratio: 'adaptive' }, tall],
+  ['the ratio of its first frame', { firstFrameUrl: 'https://example.com/tall.jpg' }, tall],
+  ['the ratio of its image', { imageUrls: ['https://example.com/tall.jpg'] }, tall],
+] as const)
+  test(`${what} is as ordered`, async () => {
+    const taskId = await order({}, input);
+    await complete(taskId, facts);
+    assert.deepEqual(await fateOf(taskId), { state: 'success', paid: 615 });
+  });
+
+for (const [what, prices, facts, paid] of [
+  ['the seconds that it has', bySecond, { durationSeconds: 5.04 }, 205],
+  ['its seconds and the video', bySound, { durationSeconds: 5.04 }, 210],
+  ['the price without sound', bySound, { hasAudio: false }, 455],
+  ['fewer seconds without sound', bySound, { durationSeconds: 5.04, hasAudio: false }, 155],
+] as const)
+  test(`shortfall: refund charges ${what}, and refunds the rest with the success`, async () => {
+    const taskId = await order({ shortfall: 'refund', prices });
+    const { balance } = (await findAccount(database.db, accountId)) ?? assert.fail();
+    await complete(taskId, facts);
+    assert.deepEqual(await fateOf(taskId), { state: 'success', paid });
+    const [charge, refund, ...others] = await listTaskEntries(database.db, taskId);
+    assert.deepEqual([charge?.kind, refund?.kind, others], ['charge', 'partial_refund', []]);
+    assert.equal(refund?.amount, -paid - (charge?.amount ?? 0));
+    assert.equal(refund?.balanceAfter, balance + refund.amount);
+    assert.match(refund?.reason ?? '', /delivered, .+ ordered/);
+  });
+
+for (const [what, prices, facts, message] of [
+  ['another ratio', bySecond, tall, '720 × 1280 pixels instead of 16:9'],
+  ['a smaller size', bySecond, small, '832 × 480 pixels instead of 720p'],
+  ['silence where sound has no price', bySecond, { hasAudio: false }, 'no sound instead of sound'],
+  ['fewer seconds where seconds have no price', byVideo, { durationSeconds: 5 }, '5.0 s instead of 15 s'],
+  ['less than a second', bySecond, { durationSeconds: 0.4 }, '0.4 s instead of 15 s'],
+] as const)
+  test(`shortfall: refund refunds ${what} in full, because no price tells the difference`, async () => {
+    const taskId = await order({ shortfall: 'refund', prices });
+    await complete(taskId, facts);
+    assert.deepEqual(await fateOf(taskId), notAsOrdered(message));
+  });
+
+test('shortfall: accept delivers everything at the full price', async () => {
+  const taskId = await order({ shortfall: 'accept' });
+  await complete(taskId, { ...tall, durationSeconds: 0.4, hasAudio: false });
+  assert.deepEqual(await fateOf(taskId), { state: 'success', paid: 615 });
+});
+
+test('the price and the policy are those of the acceptance, whatever operators have changed since', async () => {
+  const model = uuidv7();
+  await insertDecidedPrice(database.db, { model, accountId, creditsPerSecond: 10, fromMs: 0 });
+  const taskId = await order({ shortfall: 'refund', prices: bySecond, model });
+  await insertDecidedPrice(database.db, { model, accountId, creditsPerSecond: 20, fromMs: Date.now() + 1 });
+  await complete(taskId, { durationSeconds: 4 });
+  assert.deepEqual(await fateOf(taskId), { state: 'success', paid: 40 });
+});
+
+test('a partial refund restores the caps that counted its charge', async () => {
+  await setSpendCaps(database.db, accountId, { kind: 'account', id: accountId }, { total: 100_000_000 });
+  const spent = async () => (await listSpendCaps(database.db, accountId))[0]?.spent ?? 0;
+  const spentBefore = await spent();
+  await complete(await order({ shortfall: 'refund' }), { durationSeconds: 5 });
+  assert.equal((await spent()) - spentBefore, 205);
+  await setSpendCaps(database.db, accountId, { kind: 'account', id: accountId }, { total: null });
+});
+
+for (const [shortfall, paid] of [
+  ['refund', 205],
+  ['fail', 0],
+] as const)
+  test(`a worker that dies anywhere at a short video with shortfall: ${shortfall} settles it once`, async () => {
+    for (let call = 0, hasDied = true; hasDied; call += 1) {
+      for (const when of ['before', 'after'] as const) {
+        const taskId = await order({ shortfall });
+        const dying = interruptedDeps(deps, { call, when });
+        await complete(taskId, { durationSeconds: 5 }, dying.deps).catch(() => undefined);
+        hasDied = dying.calls.length > call;
+        const end = await complete(taskId, { durationSeconds: 5 });
+        assert.equal(end.state, paid === 0 ? 'fail' : 'success');
+        assert.equal((await fateOf(taskId)).paid, paid);
+        assert.equal((await listTaskEntries(database.db, taskId)).length, 2);
+      }
+    }
+  });
+
+test('a short video of a task that was canceled meanwhile changes nothing', async () => {
+  const taskId = await order({ shortfall: 'refund' });
+  await failAndRefund(database.db, taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
+  const end = await complete(taskId, { durationSeconds: 5 });
+  assert.deepEqual([end.state, end.failCode], ['fail', 'cancelled']);
+  assert.deepEqual(
+    (await listTaskEntries(database.db, taskId)).map(({ kind }) => kind),
+    ['charge', 'refund'],
+  );
+});
+
+test('each difference is counted once, by what became of the video', async () => {
+  const counted = async (policy: ShortfallPolicy, facts: Partial<VideoFacts>) => {
+    const taskId = await order({ shortfall: policy });
+    events.length = 0;
+    await complete(taskId, facts);
+    await complete(taskId, facts);
+    return events.flatMap((event) => (event.kind === 'order_difference' ? `${event.aspect} ${event.outcome}` : []));
+  };
+  assert.deepEqual(await counted('fail', { durationSeconds: 5, hasAudio: false }), ['seconds failed', 'sound failed']);
+  assert.deepEqual(await counted('refund', { durationSeconds: 5 }), ['seconds refunded']);
+  assert.deepEqual(await counted('accept', tall), ['ratio accepted']);
+  assert.deepEqual(await counted('fail', { durationSeconds: 20, widthPx: 1920, heightPx: 1080 }), [
+    'seconds exceeded',
+    'size exceeded',
+  ]);
+  assert.deepEqual(await counted('fail', {}), []);
+});
