@@ -89,9 +89,9 @@ const maxCountedRetries = 10;
 const maxBackoffMs = 60_000;
 
 function attemptOf({ caller, ctx, mergesWithinMs }: CreateRequest): Pick<NewTask, 'attempt' | 'repeatWindowMs'> {
-  if (mergesWithinMs !== undefined) return { attempt: 'repeat', repeatWindowMs: mergesWithinMs };
+  if (mergesWithinMs !== undefined) return { attempt: 'merged', repeatWindowMs: mergesWithinMs };
   const marked = markedAttempt(ctx);
-  return caller.mergeRepeats === true ? { ...marked, attempt: 'repeat' } : marked;
+  return caller.mergeRepeats === true ? { ...marked, attempt: 'merged' } : marked;
 }
 
 /**
@@ -99,14 +99,15 @@ function attemptOf({ caller, ctx, mergesWithinMs }: CreateRequest): Pick<NewTask
  * have waited for its response until the timeout, which the SDK for Node sends only if it was set for the request.
  */
 function markedAttempt(ctx: Context): Pick<NewTask, 'attempt' | 'repeatWindowMs'> {
-  const count = ctx.get('X-Stainless-Retry-Count');
-  if (!/^\d{1,4}$/.test(count)) return {};
-  if (Number(count) === 0) return { attempt: 'first' };
+  const header = ctx.get('X-Stainless-Retry-Count');
+  if (!/^\d{1,4}$/.test(header)) return {};
+  const attempt = Number(header);
+  if (attempt === 0) return { attempt };
   const seconds = ctx.get('X-Stainless-Timeout') || ctx.get('X-Stainless-Read-Timeout');
   const isGiven = /^\d{1,6}(\.\d{1,9})?$/.test(seconds);
   const timeoutMs = isGiven ? Math.min(maxTimeoutMs, 1000 * Number(seconds)) : defaultTimeoutMs;
-  const retries = Math.min(maxCountedRetries, Number(count));
-  return { attempt: 'repeat', repeatWindowMs: retries * (timeoutMs + maxBackoffMs) };
+  const retries = Math.min(maxCountedRetries, attempt);
+  return { attempt, repeatWindowMs: retries * (timeoutMs + maxBackoffMs) };
 }
 
 function acceptedOrThrow(outcome: CreateOutcome): Accepted | Replayed {
