@@ -56,6 +56,7 @@ export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Pro
   const acceptance = acceptedOrThrow((await moderateCreate(deps, task)) ?? (await acceptWithRetry(deps, task)));
   const { taskId } = acceptance;
   ctx.state.taskId = taskId;
+  ctx.state.accepted?.();
   if (acceptance.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
   else if (acceptance.rate) ctx.set(rateHeaders('creates', acceptance.rate.limit, acceptance.rate.left));
   // A replay starts a task whose first process may have stopped before starting it.
