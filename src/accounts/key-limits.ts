@@ -63,11 +63,10 @@ export function narrowKey(
   return { key: { ...wanted, ...Object.fromEntries(values) } };
 }
 
-function narrowField<Field extends keyof NewKey>(name: Field, wanted: NewKey, own: OwnLimits): Narrowed<unknown> {
-  // The compiler does not relate the rule of a generic field to the type of that field.
-  const rule = rules[name] as Rule<NewKey[Field]>;
-  const value: NewKey[Field] = wanted[name];
-  return rule === 'no_limit' ? { value } : rule(value, own);
+function narrowField(name: keyof NewKey, wanted: NewKey, own: OwnLimits): Narrowed<unknown> {
+  // The compiler does not relate the rule of a field to the type of that field.
+  const rule = rules[name] as Rule<unknown>;
+  return rule === 'no_limit' ? { value: wanted[name] } : rule(wanted[name], own);
 }
 
 /**

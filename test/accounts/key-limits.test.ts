@@ -44,7 +44,9 @@ test('keys that a key with caps creates share its caps', async () => {
   await made(post(key, '', { name: 'first' }));
   const next = await made(post(key, '', { name: 'second' }));
   assertInvalid(await post(key, '', { name: 'x', caps: { total: 10_000 } }), /caps.*calling key/);
-  await service().database.db.run({ name: 'test-rich', text: 'update accounts set balance = 1000 where id = $1' }, [accountId]);
+  await service().database.db.run({ name: 'test-rich', text: 'update accounts set balance = 1000 where id = $1' }, [
+    accountId,
+  ]);
   const request = { model: models[0], input: { prompt: 'x' } };
   assert.equal((await service().create(next.key, request)).status, 200);
   const { status, bytes } = await service().create(key, request);

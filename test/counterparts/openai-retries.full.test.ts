@@ -67,7 +67,9 @@ async function startTakes(t: TestContext) {
   };
   const charged = async () => {
     const { entries } = await readBooks(service.database.db, { accountId, limit: 50 });
-    return entries.flatMap(({ kind, taskId }) => (kind === 'charge' && taskId !== undefined ? [taskId] : [])).toSorted();
+    return entries
+      .flatMap(({ kind, taskId }) => (kind === 'charge' && taskId !== undefined ? [taskId] : []))
+      .toSorted();
   };
   const take = (openai: OpenAI) => openai.videos.create({ model, prompt: 'one prompt' });
   return { connect, charged, take };
@@ -143,8 +145,13 @@ test('a second take whose first attempt was lost is another video, once the firs
 
 test('a replay is shown by a header and a field', async (t) => {
   const { connect, charged } = await startTakes(t);
-  const { data, response } = await connect(loseFirstAnswer).videos.create({ model, prompt: 'one prompt' }).withResponse();
+  const { data, response } = await connect(loseFirstAnswer)
+    .videos.create({ model, prompt: 'one prompt' })
+    .withResponse();
   assert.equal(response.headers.get('idempotency-replayed'), 'true');
-  assert.deepEqual(Object.entries(data).filter(([name]) => name === 'replayed'), [['replayed', true]]);
+  assert.deepEqual(
+    Object.entries(data).filter(([name]) => name === 'replayed'),
+    [['replayed', true]],
+  );
   assert.deepEqual(await charged(), [data.id]);
 });

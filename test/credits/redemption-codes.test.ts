@@ -78,7 +78,9 @@ test('a redemption that dies before its commit leaves the code usable, and grant
 
 test('of wrong codes sent at once, ten are checked', async () => {
   const { accountId, person } = await newMember(service, 'owner', 0);
-  const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => redeem(person, accountId, `WRONG-${index}`)));
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => redeem(person, accountId, `WRONG-${index}`)),
+  );
   const errors = answers.map(({ json }) => json.error);
   assert.equal(errors.filter((error) => error === 'code_invalid').length, 10);
   assert.equal(errors.filter((error) => error === 'too_many_code_attempts').length, 30);

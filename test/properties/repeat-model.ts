@@ -84,7 +84,9 @@ export function after(world: World, step: Step, answer = decide(world, step)): W
     ...(take.task !== undefined && { task: take.task }),
     ...(step.kind === 'attempt' && step.fate === 'answered' && { task: answer ?? world.tasks.length }),
   };
-  const tasks = answered.tasks.map((task, at) => (step.kind === 'read' && at === take.task ? { ...task, isRead: true } : task));
+  const tasks = answered.tasks.map((task, at) =>
+    step.kind === 'read' && at === take.task ? { ...task, isRead: true } : task,
+  );
   return { tasks, takes: world.takes.with(index, changed) };
 }
 

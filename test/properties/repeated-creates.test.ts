@@ -11,15 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runs } from '../support/property.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import { listedTerms, requestOf, taskParam } from '../support/tasks.ts';
-import {
-  after,
-  arrivingNumber,
-  newWorld,
-  nextSteps,
-  type Step,
-  type Weather,
-  type World,
-} from './repeat-model.ts';
+import { after, arrivingNumber, newWorld, nextSteps, type Step, type Weather, type World } from './repeat-model.ts';
 
 const everything: Weather = { maxAttempts: 3, fates: ['answered', 'answer_lost', 'lost', 'held'], readsAtOnce: false };
 
@@ -39,7 +31,7 @@ function explore(takes: number, weather: Weather, check: (world: World) => void)
 
 function nameOf({ tasks, takes }: World): string {
   const named = takes.map((take) => JSON.stringify(take)).toSorted();
-  return `${named.join()} ${JSON.stringify(tasks.map((task) => ({ ...task, numbers: task.numbers.toSorted() })))}`;
+  return `${named.join()} ${JSON.stringify(tasks.map((task) => ({ ...task, numbers: task.numbers.toSorted((a, b) => a - b) })))}`;
 }
 
 /** No more tasks are charged than clients wanted videos, and an id that a client gets is that of a task. */

@@ -176,7 +176,11 @@ export function createBadKeys(limiter: RateLimiter | undefined) {
   const good = new LRUCache<string, true>({ max: maxGoodKeys, ttl: goodForMs });
   return {
     /** Looks up a key, and counts it if it is not found. */
-    limit: async <T>({ state }: Context, hash: string, lookUp: () => Promise<T | undefined>): Promise<T | undefined> => {
+    limit: async <T>(
+      { state }: Context,
+      hash: string,
+      lookUp: () => Promise<T | undefined>,
+    ): Promise<T | undefined> => {
       if (limiter === undefined) return lookUp();
       return limitFailures(limiter, {
         who: state.clientAddress,

@@ -90,7 +90,8 @@ test('a create with a file that an SDK repeats is one task', async () => {
 
 test('a boundary may be short, also if the file contains it', async () => {
   for (const boundary of ['B', '-', 'x1', 'a'.repeat(70)]) {
-    const head = (name: string, more = '') => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n`;
+    const head = (name: string, more = '') =>
+      `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n`;
     const file = Buffer.concat([png, Buffer.from(`--${boundary} \r\n--${boundary}x \n--${boundary}\r\n${boundary}`)]);
     const body = Buffer.concat([
       Buffer.from(`${head('model')}\r\n${model}\r\n${head('prompt')}\r\n${boundary} --${boundary}\r\n`),
