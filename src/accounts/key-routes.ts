@@ -5,6 +5,7 @@ import { findAccount } from './accounts.ts';
 import {
   type ApiKey,
   createAccountKey,
+  createKeyWithKey,
   createKeyAs,
   listApiKeys,
   type MadeKey,
@@ -165,7 +166,7 @@ const create = defineEndpoint({
   scope: 'keys:write',
   refusesSuspended: true,
   summary: 'Create a key',
-  description: `Returns the key once. A key can only grant scopes that it has. An account has at most ${maxActiveKeys} active keys.`,
+  description: `Returns the key once. A key creates no key that may do more: scopes, models, and expiry stay within its own, and spend caps are shared. An account has at most ${maxActiveKeys} active keys.`,
   body: z.strictObject(
     newKeyFields(
       'A subset of the scopes of the calling key. By default, those of `tasks:write`, `tasks:read` and `credits:read` that it has.',
@@ -177,7 +178,9 @@ const create = defineEndpoint({
     const key = { accountId, scopes: grantedScopes(input.scopes, own), ...newKey(input, now(), catalogue().models) };
     // A key must not do what its creator may do only after re-authentication.
     if (by.kind === 'person' && !key.scopes.every((scope) => ordinaryScopes.includes(scope))) requireRecentProof(by);
-    return presentMadeKey(await createAccountKey(db, key));
+    const made = by.kind === 'key' ? await createKeyWithKey(db, key, by.keyId) : await createAccountKey(db, key);
+    if (made.kind === 'beyond_caller') throw invalidRequest([...made.errors]);
+    return presentMadeKey(made);
   },
 });
 
@@ -227,18 +230,23 @@ const rotate = defineEndpoint({
   summary: 'Rotate a key',
   description:
     'Creates a key with the same name, scopes, dialect, models, rules and lifetime, and returns it once. The old key stays valid for `overlapSeconds` ' +
-    '(a day by default), so that clients can switch. A key cannot rotate a key with more scopes than its own.',
+    '(a day by default), so that clients can switch. A key cannot rotate a key that may do more, and the new key expires no later than the calling one.',
   body: z.strictObject({ keyId: opaqueId, overlapSeconds: overlapField }),
   data: keySchema
     .extend({ key: secretSchema, oldKeyId: z.string(), oldExpireTime: z.int() })
     .meta({ id: 'RotatedApiKey' }),
   failures: ['key_not_found', 'account_closed', 'key_not_active', 'too_many_keys'],
-  handler: async ({ caller: { accountId, scopes: within }, input: { keyId, overlapSeconds } }, { db }) => {
+  handler: async ({ caller: { by, accountId, scopes: within }, input: { keyId, overlapSeconds } }, { db }) => {
     if (!isUuid(keyId)) throw new HttpError('key_not_found');
-    const made = await rotateAccountKey(db, { accountId, keyId, within, overlapSeconds });
+    const madeBy = by.kind === 'key' ? by.keyId : undefined;
+    const made = await rotateAccountKey(db, { accountId, keyId, within, madeBy, overlapSeconds });
     if (made.kind === 'scope_missing') {
       const msg = `the API key lacks the scope ${made.scope} of the key to rotate`;
       throw new HttpError('scope_missing', { msg });
+    }
+    if (made.kind === 'beyond_caller') {
+      const exceeding = made.errors.map(({ path, message }) => `${path} ${message}`).join('; ');
+      throw invalidRequest([{ path: 'keyId', message: `may do more than the calling key: ${exceeding}` }]);
     }
     if (made.kind === 'key_not_found' || made.kind === 'key_not_active') throw new HttpError(made.kind);
     if (made.kind === 'too_many_keys') throw tooManyKeys();

@@ -3,7 +3,9 @@ import { type Dialect, isActive, type Scope } from './api-key.ts';
 import type { Actor } from '../operators/operator.ts';
 import { type CapChange, setCaps } from '../credits/spend-caps.ts';
 import { lockOpenAccount } from './accounts.ts';
-import { type Database, readRow } from '../platform/database/database.ts';
+import { type Database, partOf, readRow } from '../platform/database/database.ts';
+import type { FieldError } from '../platform/field-errors.ts';
+import { findOwnLimits, narrowKey, type OwnLimits, refuseSuccessor } from './key-limits.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { many, maybeOne, one, type Runner } from '../platform/database/statement.ts';
@@ -127,6 +129,9 @@ returning account_id as "accountId", name, hint, revoked_at as "revokedAt", chan
  */
 export const maxActiveKeys = 100;
 
+/** The new key may do more than the key that makes it. */
+export type BeyondCaller = { readonly kind: 'beyond_caller'; readonly errors: readonly FieldError[] };
+
 /** The account must exist. Throws `AccountClosed`. */
 export function createAccountKey(db: Database, newKey: NewKey): Promise<MadeKey | TooManyKeys> {
   return db.transaction(async (run) => {
@@ -136,11 +141,34 @@ export function createAccountKey(db: Database, newKey: NewKey): Promise<MadeKey 
   });
 }
 
+/** Creates a key within the limits of the key `madeBy`. */
+export function createKeyWithKey(
+  db: Database,
+  newKey: NewKey,
+  madeBy: string,
+): Promise<MadeKey | TooManyKeys | BeyondCaller> {
+  return db.transaction<MadeKey | TooManyKeys | BeyondCaller>(async (run) => {
+    const transaction = partOf({ run });
+    await lockOpenAccount(transaction, newKey.accountId);
+    const narrowed = narrowKey(newKey, await limitsOf(transaction, newKey.accountId, madeBy));
+    if ('errors' in narrowed) return { kind: 'beyond_caller', ...narrowed };
+    return createAccountKey(transaction, narrowed.key);
+  });
+}
+
+async function limitsOf(db: Runner, accountId: string, keyId: string): Promise<OwnLimits> {
+  const own = await findOwnLimits(db, keyId, accountId);
+  if (own === undefined) throw new Error(`the calling key ${keyId} is not one of its account`);
+  return own;
+}
+
 export type Rotation = {
   readonly accountId: string;
   readonly keyId: string;
   /** The scopes of the caller. A key with further scopes is not rotated, because the caller would gain them. */
   readonly within: readonly Scope[];
+  /** The calling key, whose limits the new key must not exceed; undefined for a person. */
+  readonly madeBy?: string | undefined;
   /** The old key stays valid for this time, unless it expires earlier. */
   readonly overlapSeconds: number;
 };
@@ -148,6 +176,7 @@ export type Rotation = {
 export type RotationOutcome =
   | (MadeKey & { readonly oldExpiresAt: number })
   | TooManyKeys
+  | BeyondCaller
   | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_not_active' }
   | { readonly kind: 'scope_missing'; readonly scope: Scope };
@@ -171,7 +200,7 @@ returning expires_at as "oldExpiresAt"`,
 /** Creates a key with the same name, scopes, dialect, rules and lifetime. The old key expires after the overlap. */
 export function rotateAccountKey(
   db: Database,
-  { accountId, keyId, within, overlapSeconds }: Rotation,
+  { accountId, keyId, within, madeBy, overlapSeconds }: Rotation,
 ): Promise<RotationOutcome> {
   return db.transaction<RotationOutcome>(async (run) => {
     await lockOpenAccount({ run }, accountId);
@@ -180,10 +209,19 @@ export function rotateAccountKey(
     if (!old.isActive) return { kind: 'key_not_active' };
     const missing = old.scopes.find((scope) => !within.includes(scope));
     if (missing !== undefined) return { kind: 'scope_missing', scope: missing };
-    const made = await insert({ run }, { accountId, ...old }, maxActiveKeys);
+    const own = madeBy === undefined ? undefined : await limitsOf({ run }, accountId, madeBy);
+    const errors = own === undefined ? [] : refuseSuccessor({ accountId, ...old }, own);
+    if (errors.length > 0) return { kind: 'beyond_caller', errors };
+    const expiresAt = earliest(old.expiresAt, own?.expiresAt);
+    const made = await insert({ run }, { accountId, ...old, expiresAt }, maxActiveKeys);
     if (made === undefined) return { kind: 'too_many_keys' };
     return { ...made, ...(await expireOld({ run }, keyId, overlapSeconds)) };
   });
+}
+
+function earliest(...times: readonly (number | undefined)[]): number | undefined {
+  const given = times.filter((time) => time !== undefined);
+  return given.length === 0 ? undefined : Math.min(...given);
 }
 
 /** Returns undefined for an unknown account. Throws `AccountClosed`. */

@@ -41,7 +41,7 @@ async function reconcile({ db, config }: Context, { days }: { days: number }): P
   const provider = openPayments({ ...config, publicUrl: serviceUrl });
   if (provider === undefined)
     throw new CommandError('no payment provider: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET');
-  const counts = { granted: 0, granted_late: 0, not_granted: 0, reversed: 0, unknown: 0 };
+  const counts = { granted: 0, granted_late: 0, not_granted: 0, reversed: 0, not_comparable: 0, unknown: 0 };
   const events: Events = {
     emit: (event) => {
       if (event.kind === 'payment_settled') counts[event.outcome] += 1;
@@ -52,12 +52,17 @@ async function reconcile({ db, config }: Context, { days }: { days: number }): P
     { db, provider, serviceUrl, log, events },
     Date.now() - days * dayMs,
   );
-  if (failed > 0 || counts.not_granted > 0) process.exitCode = 1;
-  const { granted_late: granted, not_granted: notGranted, reversed } = counts;
+  const { granted_late: granted, not_granted: notGranted, reversed, not_comparable: notComparable } = counts;
+  if (failed + notGranted + notComparable > 0) process.exitCode = 1;
   return {
     json: { checked, granted, reversed, notGranted, failed },
     lines: [
       `${checked} records compared: ${granted} payments granted, ${reversed} refunds and disputes booked.`,
+      ...(notComparable > 0
+        ? [
+            `${notComparable} refunds or disputes are in another currency; book their credits by hand (videogen credits).`,
+          ]
+        : []),
       ...(notGranted > 0 ? [`${notGranted} payments cannot be granted (videogen doctor).`] : []),
       ...(config.publicUrl === undefined
         ? [`Purchases that the database lacks were added only if they were made at ${serviceUrl}.`]

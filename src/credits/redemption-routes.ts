@@ -35,12 +35,11 @@ const redeem = defineEndpoint({
   data: z.strictObject({ entry: ledgerEntrySchema }),
   failures: ['code_invalid', 'too_many_code_attempts', 'balance_out_of_range', 'account_closed'],
   handler: async ({ accountId, session, input: { code } }, { db, codeAttempts }) => {
-    limitCodeAttempts(codeAttempts, session.userId);
-    const redemption = await redeemCode(db, accountId, code);
-    if (redemption.kind === 'code_invalid') {
-      codeAttempts.take(session.userId);
-      throw new HttpError('code_invalid');
-    }
+    const redemption = await limitCodeAttempts(codeAttempts, session.userId, {
+      check: () => redeemCode(db, accountId, code),
+      isInvalid: ({ kind }) => kind === 'code_invalid',
+    });
+    if (redemption.kind === 'code_invalid') throw new HttpError('code_invalid');
     if (redemption.kind === 'balance_out_of_range') {
       throw new HttpError('balance_out_of_range', { data: { balance: redemption.balance } });
     }

@@ -90,12 +90,13 @@ const list = defineEndpoint({
     ...idPage,
   }),
   data: z.strictObject({ videos: z.array(videoSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ caller: { accountId }, query }, deps) => {
+  handler: async ({ caller: { accountId, by }, query }, deps) => {
     const { model, ratio, favorite: isFavorite, tag, search, cursor: after, limit } = query;
     const words = search === undefined ? undefined : taskSearch(search, deps).words;
     if (search !== undefined && words === undefined) return { videos: [], nextCursor: null };
     const filter = { accountId, model, ratio, isFavorite, tag, words, after, limit };
     const { videos, nextAfter } = await listVideos(deps.db, filter);
+    await deps.readTasks.record(by, videos);
     return { videos: videos.map((video) => presentVideo(deps, video)), nextCursor: nextAfter ?? null };
   },
 });

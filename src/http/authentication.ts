@@ -42,9 +42,7 @@ export function createAuthentication({
   async function find<Found>(ctx: Context, lookUp: (key: string) => Promise<Found | undefined>): Promise<Found> {
     const key = requireBearerToken(ctx);
     const hash = hashOf(key);
-    badKeys.refuse(ctx, hash);
-    const found = await lookUp(key);
-    badKeys.record(ctx, hash, found !== undefined);
+    const found = await badKeys.limit(ctx, hash, () => lookUp(key));
     if (found !== undefined) return found;
     callers.delete(hash);
     throw new HttpError('unauthorized');

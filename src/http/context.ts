@@ -16,6 +16,8 @@ export type RequestState = {
   keyId?: string;
   /** The task that a create made or found. */
   taskId?: string;
+  /** Set while a create may be refused; to be called once it cannot. */
+  accepted?: () => void;
   /** The tool that an MCP request calls. */
   tool?: string;
   /** True for a long poll, whose duration is not measured. */

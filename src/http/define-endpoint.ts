@@ -181,7 +181,7 @@ async function guardCreate<Result>(request: Request, proceed: Proceed<Result>): 
   const { ctx, deps, authentication, operation } = request;
   const cached = authentication.cachedCaller(ctx);
   const identity = cached === undefined ? await identify(request) : identityOf(ctx, cached);
-  return limitRefusals(deps.refusedCreates, identity.caller, async () => {
+  return limitRefusals(ctx, deps.refusedCreates, identity.caller, async () => {
     try {
       authorize(operation, identity);
       return await proceed(identity);

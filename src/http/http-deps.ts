@@ -26,6 +26,7 @@ import { createKeyTouches } from '../accounts/key-touches.ts';
 import { noRequestLog, type RequestLog } from '../requests/request-log.ts';
 import { type BadKeys, createBadKeys, createRateLimiter, type RateLimiter } from './limits/rate-limits.ts';
 import { createTaskWaiters, type TaskWaiters } from '../tasks/long-poll.ts';
+import { createReadTasks, type ReadTasks } from '../tasks/read-tasks.ts';
 
 export type ReceiveFile = (path: string) => Promise<void>;
 
@@ -111,6 +112,7 @@ export type HttpOptions = {
   /** Checks the content of creates before their charge. */
   readonly moderator: Moderator;
   readonly taskWaiters: TaskWaiters;
+  readonly readTasks: ReadTasks;
   readonly keyTouches: ReturnType<typeof createKeyTouches>;
   readonly requestLog: RequestLog;
   /** True if lists of tasks can be searched by words of prompts. */
@@ -168,7 +170,7 @@ const codeRate = { quota: 10, windowMs: 60 * 60_000 };
 
 /** Completes the dependencies of the HTTP layer; tests override any of them. */
 export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDeps {
-  const { db } = given;
+  const { db, log } = given;
   return {
     progressOf: () => Promise.resolve(0),
     catalogueState: () => ({ path: undefined, version: 'built-in', loadedAt: 0, refused: undefined }),
@@ -178,6 +180,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     payments: undefined,
     moderator: noModerator,
     taskWaiters: createTaskWaiters(db),
+    readTasks: createReadTasks(db, log),
     keyTouches: createKeyTouches(db),
     requestLog: noRequestLog,
     searchesPrompts: true,

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Call } from '../http/endpoint.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import type { FieldError } from '../platform/field-errors.ts';
@@ -34,8 +35,16 @@ type CreateVideo = {
 
 type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'ctx'>;
 
+/** `replayed`: an earlier attempt at the same create started the task, and this one charges nothing. */
+export type CreatedVideo = { readonly record: TaskRecord; readonly replayed: { readonly replayed?: true } };
+
+/** The field of a create's response that shows a replay, as the header `Idempotency-Replayed` does. */
+export const replayedField = z.literal(true).optional().meta({
+  description: 'Only in the response to a create: an earlier attempt started the task, and nothing was charged again.',
+});
+
 /** Accepts the task of another API's request, with the rules and the price of `createTask`. Model names may be aliases. */
-export async function createVideo(call: CreateCall, deps: HttpDeps, given: CreateVideo): Promise<TaskRecord> {
+export async function createVideo(call: CreateCall, deps: HttpDeps, given: CreateVideo): Promise<CreatedVideo> {
   const { shape, request, names } = given;
   const { caller, ctx } = call;
   const pathOf = (field: string) => respell({ path: `input.${field}`, message: '' }, names).path;
@@ -61,7 +70,8 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
     );
     return { ok: false, errors };
   };
-  return recordOf(deps, await createTaskFor({ caller, ctx, input, translate, dialect: shape }, deps));
+  const created = await createTaskFor({ caller, ctx, input, translate, dialect: shape }, deps);
+  return { record: await recordOf(deps, created), replayed: created.kind === 'replayed' ? { replayed: true } : {} };
 }
 
 /**

@@ -7,9 +7,16 @@ import { cancelTaskFor } from '../tasks/cancel-task.ts';
 import { deleteTaskFor } from '../tasks/delete-task.ts';
 import { isFinal, type Task } from '../tasks/task.ts';
 
-/** Finds a task of the caller. One whose content was deleted is not found, as in other APIs. */
-export async function storedTask({ db }: HttpDeps, { accountId }: Caller, id: string | undefined): Promise<Task> {
-  const task = await ownTask(db, id ?? '', accountId);
+/** Reads a task of the caller. */
+export async function readTask({ db, readTasks }: HttpDeps, caller: Caller, id: string | undefined): Promise<Task> {
+  const task = await ownTask(db, id ?? '', caller.accountId);
+  await readTasks.record(caller.by, [task]);
+  return task;
+}
+
+/** Reads a task of the caller. One whose content was deleted is not found, as in other APIs. */
+export async function storedTask(deps: HttpDeps, caller: Caller, id: string | undefined): Promise<Task> {
+  const task = await readTask(deps, caller, id);
   if (task.contentDeletedAt !== undefined) throw new HttpError('task_not_found');
   return task;
 }

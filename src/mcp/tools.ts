@@ -1,7 +1,7 @@
 import type { ResourceLink, Tool as Description } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { getCredits } from '../credits/credit-routes.ts';
-import { ownTask } from '../http/authentication.ts';
+import { readTask } from '../ingress/stored-video.ts';
 import { type EndpointOf, type GuardedRequest, type Guards, parse } from '../http/define-endpoint.ts';
 import type { ClientIdentity, DeepReadonly } from '../http/endpoint.ts';
 import { existing } from '../http/errors.ts';
@@ -79,7 +79,7 @@ const mergesWithinMs = 120_000;
 const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait for the end of the task.' });
 
 async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: HttpDeps) {
-  const task = await ownTask(deps.db, taskId, identity.caller.accountId);
+  const task = await readTask(deps, identity.caller, taskId);
   const now = await taskAfterWait(ctx, deps, { task, waitSeconds });
   const maker = await findMaker(deps.db, taskId);
   return presentListedTask(deps, { ...now, createdBy: maker?.createdBy });

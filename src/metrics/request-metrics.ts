@@ -1,6 +1,6 @@
 import { type EventMetric, onEventsOf, requestBuckets } from './metric.ts';
 
-const paymentOutcomes = ['granted', 'granted_late', 'not_granted', 'reversed', 'unknown'] as const;
+const paymentOutcomes = ['granted', 'granted_late', 'not_granted', 'reversed', 'not_comparable', 'unknown'] as const;
 const checkOutcomes = ['allowed', 'refused', 'error'] as const;
 const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as const;
 
@@ -114,12 +114,13 @@ export const requestMetrics: readonly EventMetric[] = [
   {
     type: 'counter',
     name: 'videogen_payments_total',
-    help: 'Payments for credits; granted_late: found by reconciliation, because no event had arrived; not_granted: paid, but not granted',
+    help: 'Payments for credits; granted_late: found by reconciliation, because no event had arrived; not_granted: paid, but not granted; not_comparable: a refund or dispute in another currency, not booked',
     labels: ['outcome'],
     process: 'both',
     actWhen:
       '`granted_late` grows: events of the payment provider do not arrive ([runbook](runbooks.md#videogenpaymenteventsmissing)). ' +
-      '`not_granted` grows: a customer paid and got no credits ([runbook](runbooks.md#videogenpaymentnotgranted))',
+      '`not_granted` grows: a customer paid and got no credits ([runbook](runbooks.md#videogenpaymentnotgranted)). ' +
+      '`not_comparable` grows: book the credits by hand ([runbook](runbooks.md#videogenreversalnotbooked))',
     zeros: paymentOutcomes.map((outcome) => ({ outcome })),
     on: on('payment_settled', ({ outcome }) => [{ outcome }, 1]),
   },

@@ -61,8 +61,11 @@ export const reversalKinds = ['refund', 'dispute'] as const;
 export type Reversal = {
   readonly reference: string;
   readonly kind: (typeof reversalKinds)[number];
-  /** The part of the payment that has left us, in the smallest unit of its currency. */
-  readonly minorUnits: number;
+  /**
+   * The part of the payment that has left us, in the smallest unit of the currency of the price. Undefined if the amount is in another
+   * currency, and the provider does not say which part of the payment it is.
+   */
+  readonly minorUnits: number | undefined;
   /** True if the money has left us: false for a refund that failed, and for a dispute that was won. */
   readonly isTaken: boolean;
   /** True if it will not change again. */

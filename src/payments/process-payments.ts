@@ -52,6 +52,13 @@ export async function applyReversals(deps: PaymentDeps, paymentId: string): Prom
     deps.events.emit({ kind: 'payment_settled', outcome: 'reversed' });
     deps.log.warn({ topUpId, accountId, paymentId, ...booked }, 'payment reversal booked');
   }
+  for (const reference of outcome.notComparable) {
+    deps.events.emit({ kind: 'payment_settled', outcome: 'not_comparable' });
+    deps.log.error(
+      { topUpId, accountId, paymentId, reference },
+      'payment reversal not booked: its currency is not comparable',
+    );
+  }
 }
 
 /** The same account at the provider may have other customers than ours. */

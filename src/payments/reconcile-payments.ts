@@ -94,7 +94,7 @@ async function isReturned({ provider }: PaymentDeps, payment: Payment): Promise<
   if (state !== 'paid' || paymentId === undefined) return false;
   const reversals = (await provider.readReversals(paymentId, payment)) ?? [];
   const taken = reversals.filter(({ isTaken }) => isTaken);
-  return taken.reduce((sum, one) => sum + one.minorUnits, 0) >= minorUnits;
+  return taken.reduce((sum, one) => sum + (one.minorUnits ?? 0), 0) >= minorUnits;
 }
 
 async function* pagesOf<Row extends { readonly topUpId: string }>(

@@ -10,7 +10,12 @@ import { findTopUpByPayment, type TopUp } from './top-ups.ts';
 
 export type ReversalOutcome =
   | { readonly kind: 'unknown_payment' }
-  | { readonly kind: 'applied'; readonly topUp: TopUp; readonly booked: readonly BookedReversal[] };
+  | {
+      readonly kind: 'applied';
+      readonly topUp: TopUp;
+      readonly booked: readonly BookedReversal[];
+      readonly notComparable: readonly string[];
+    };
 export type BookedReversal = Pick<Reversal, 'reference' | 'kind'> & { readonly credits: number };
 
 /** Each concurrent change of the same purchase costs one attempt. */
@@ -27,7 +32,12 @@ export async function reversePayment(
     const reversals = await provider.readReversals(paymentId, topUp);
     if (reversals === undefined) return { kind: 'unknown_payment' };
     const booked = await bookReversals(db, topUp, reversals);
-    if (booked !== undefined) return { kind: 'applied', topUp, booked };
+    if (booked === undefined) continue;
+    // Their share would be a guess, so an operator books it.
+    const notComparable = reversals.flatMap(({ reference, minorUnits, isTaken }) =>
+      minorUnits === undefined && isTaken ? [reference] : [],
+    );
+    return { kind: 'applied', topUp, booked, notComparable };
   }
   throw new Error(`the reversals of payment ${paymentId} changed ${maxAttempts} times while they were read`);
 }
@@ -49,6 +59,7 @@ function bookReversals(
     const booked: BookedReversal[] = [];
     let isChanged = false;
     for (const { reference, kind, isTaken, isFinal, ...reversal } of reversals) {
+      if (reversal.minorUnits === undefined) continue;
       const before = stored.get(reference);
       const amount = Math.min(reversal.minorUnits, minorUnits);
       const now = { reference, minorUnits: amount, isTaken, isFinal };
@@ -93,7 +104,7 @@ const raiseVersion = none<[topUpId: string]>({
   text: 'update top_ups set reversals_version = reversals_version + 1 where id = $1',
 });
 
-type StoredReversal = Omit<Reversal, 'kind'>;
+type StoredReversal = Omit<Reversal, 'kind' | 'minorUnits'> & { readonly minorUnits: number };
 
 const listReversals = many<StoredReversal, [topUpId: string]>({
   name: 'list-reversals-of-top-up',

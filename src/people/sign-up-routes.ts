@@ -43,9 +43,10 @@ const signUp = defineEndpoint({
     const { address } = originOf(ctx);
     // No user is signed in, so invalid codes are limited by network.
     const who = `sign-up ${address}`;
-    limitCodeAttempts(codeAttempts, who);
-    const outcome = await requestSignUp(db, policy, { email, address, code: code ?? undefined }, mails);
-    if (outcome === 'code_invalid') codeAttempts.take(who);
+    const outcome = await limitCodeAttempts(codeAttempts, who, {
+      check: () => requestSignUp(db, policy, { email, address, code: code ?? undefined }, mails),
+      isInvalid: (refusal) => refusal === 'code_invalid',
+    });
     if (outcome !== 'requested') throw new HttpError(outcome);
     return {};
   },

@@ -31,7 +31,6 @@ const storedOnly = {
   callback_url: { type: 'text', of: ({ param }) => param.callBackUrl },
   request_sha256: { type: 'bytea', of: ({ requestSha256 }) => requestSha256 },
   dialect: { type: 'text', of: ({ dialect = 'native' }) => dialect },
-  is_repeat: { type: 'boolean', of: ({ attempt }) => attempt === 'repeat' },
   shortfall: { type: 'json', of: ({ shortfall }) => shortfall && JSON.stringify(shortfall) },
   deadline_ms: { type: 'integer', of: ({ deadlineMs }) => deadlineMs },
   user_id: { type: 'uuid', of: ({ by }) => (by?.kind === 'person' ? by.userId : undefined) },

@@ -26,12 +26,11 @@ export type NewTask = {
   /** The limit for accounts that have none of their own; undefined for no limit. */
   readonly createRate?: Rate | undefined;
   /**
-   * Set for clients that repeat a create without an Idempotency-Key when they
-   * may have lost its response: the first attempt, or a repeat. All attempts
-   * become one task.
+   * Set for clients that repeat a create without an Idempotency-Key when they may have lost its response. A number: how often the client
+   * has repeated this create (`create-attempts.ts` has the rule). `merged`: every identical create is an attempt at one task.
    */
-  readonly attempt?: 'first' | 'repeat' | undefined;
-  /** The maximum age of the task of an earlier attempt; a minute by default. */
+  readonly attempt?: number | 'merged' | undefined;
+  /** The maximum age of the task of another attempt; a minute by default. */
   readonly repeatWindowMs?: number | undefined;
   /** The API in whose form its callback is sent: a dialect, native by default, or a shape of `src/ingress`. */
   readonly dialect?: string | undefined;

@@ -56,6 +56,7 @@ export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Pro
   const acceptance = acceptedOrThrow((await moderateCreate(deps, task)) ?? (await acceptWithRetry(deps, task)));
   const { taskId } = acceptance;
   ctx.state.taskId = taskId;
+  ctx.state.accepted?.();
   if (acceptance.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
   else if (acceptance.rate) ctx.set(rateHeaders('creates', acceptance.rate.limit, acceptance.rate.left));
   // A replay starts a task whose first process may have stopped before starting it.
@@ -89,9 +90,9 @@ const maxCountedRetries = 10;
 const maxBackoffMs = 60_000;
 
 function attemptOf({ caller, ctx, mergesWithinMs }: CreateRequest): Pick<NewTask, 'attempt' | 'repeatWindowMs'> {
-  if (mergesWithinMs !== undefined) return { attempt: 'repeat', repeatWindowMs: mergesWithinMs };
+  if (mergesWithinMs !== undefined) return { attempt: 'merged', repeatWindowMs: mergesWithinMs };
   const marked = markedAttempt(ctx);
-  return caller.mergeRepeats === true ? { ...marked, attempt: 'repeat' } : marked;
+  return caller.mergeRepeats === true ? { ...marked, attempt: 'merged' } : marked;
 }
 
 /**
@@ -99,14 +100,15 @@ function attemptOf({ caller, ctx, mergesWithinMs }: CreateRequest): Pick<NewTask
  * have waited for its response until the timeout, which the SDK for Node sends only if it was set for the request.
  */
 function markedAttempt(ctx: Context): Pick<NewTask, 'attempt' | 'repeatWindowMs'> {
-  const count = ctx.get('X-Stainless-Retry-Count');
-  if (!/^\d{1,4}$/.test(count)) return {};
-  if (Number(count) === 0) return { attempt: 'first' };
+  const header = ctx.get('X-Stainless-Retry-Count');
+  if (!/^\d{1,4}$/.test(header)) return {};
+  const attempt = Number(header);
+  if (attempt === 0) return { attempt };
   const seconds = ctx.get('X-Stainless-Timeout') || ctx.get('X-Stainless-Read-Timeout');
   const isGiven = /^\d{1,6}(\.\d{1,9})?$/.test(seconds);
   const timeoutMs = isGiven ? Math.min(maxTimeoutMs, 1000 * Number(seconds)) : defaultTimeoutMs;
-  const retries = Math.min(maxCountedRetries, Number(count));
-  return { attempt: 'repeat', repeatWindowMs: retries * (timeoutMs + maxBackoffMs) };
+  const retries = Math.min(maxCountedRetries, attempt);
+  return { attempt, repeatWindowMs: retries * (timeoutMs + maxBackoffMs) };
 }
 
 function acceptedOrThrow(outcome: CreateOutcome): Accepted | Replayed {

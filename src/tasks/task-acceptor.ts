@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { acceptBatch, acceptTask, lostRace, type NotInBatch } from './accept-task.ts';
 import { withAccountLock } from './account-lock.ts';
-import { answerUnderLock, isAttempt } from './create-attempts.ts';
+import { answerUnderLock, isAttempt, recordCreator } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask } from './create-outcome.ts';
 import { createBatcher } from '../platform/database/batch.ts';
 import { defaultQueueLimits, type QueueLimits } from '../platform/database/connection-queue.ts';
@@ -59,11 +59,13 @@ export function createTaskAcceptor(
  * wait for each other.
  */
 function acceptAttempt(db: Database, task: NewTask): Promise<CreateOutcome> {
-  return withAccountLock(
-    db,
-    task.accountId,
-    async (transaction) => (await answerUnderLock(transaction, task)) ?? acceptTask(transaction, task),
-  );
+  return withAccountLock(db, task.accountId, async (transaction) => {
+    const answer = await answerUnderLock(transaction, task);
+    if (answer !== undefined) return answer;
+    const outcome = await acceptTask(transaction, task);
+    if (outcome.kind === 'accepted') await recordCreator(transaction, task);
+    return outcome;
+  });
 }
 
 type Answer = Accepted | NotInBatch;

@@ -31,7 +31,9 @@ export const showTimeline = defineEndpoint({
   data: taskDetailSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, task: found }, deps) => {
-    const sources = await readSources(deps, existing(found, 'task_not_found'));
+    const task = existing(found, 'task_not_found');
+    const sources = await readSources(deps, task);
+    await deps.readTasks.record(caller.by, [task]);
     const ledger = caller.scopes.includes('credits:read') ? sources.ledger : [];
     return presentTaskDetail(deps, { ...sources, ledger });
   },

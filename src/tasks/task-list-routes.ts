@@ -113,10 +113,11 @@ export const listTasksOfAccount = defineEndpoint({
   description: listed,
   query: strictQuery({ ...ownTaskFilter, ...idPage }),
   data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ caller: { accountId }, query }, deps) => {
+  handler: async ({ caller: { accountId, by }, query }, deps) => {
     const { cursor: after, limit } = query;
     const filter = { ...ownFilterOf(accountId, query, deps), ...stateFilterOf(query), after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
+    await deps.readTasks.record(by, page);
     return { tasks: await Promise.all(page.map((task) => presentListedTask(deps, task))), nextCursor };
   },
 });

@@ -25,11 +25,12 @@ const recordInfo = defineEndpoint({
   data: z.union([taskRecordSchema, kieRecordSchema]),
   answerHeaders: preferenceApplied,
   failures: ['task_not_found'],
-  handler: async ({ dialect, task, ctx }, deps) => {
+  handler: async ({ caller, dialect, task, ctx }, deps) => {
     const { unknownTask, taskRecord } = adapterOf(dialect);
     if (task === undefined) throw taskNotFound(unknownTask);
     const isHeld = !isFinal(task.state) && (await longPoll(ctx, deps.taskWaiters, task));
     const now = isHeld ? existing(await findTask(deps.db, task.taskId), 'task_not_found') : task;
+    await deps.readTasks.record(caller.by, [now]);
     const record = await presentTask(deps, now);
     return taskRecord(record, deps.catalogue().models);
   },

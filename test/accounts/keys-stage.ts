@@ -11,6 +11,7 @@ type ShownKey = {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly dialect: string;
+  readonly models: readonly string[] | null;
   readonly mergeRepeats: boolean;
   readonly expireTime: number | null;
   readonly lastUseTime: number | null;

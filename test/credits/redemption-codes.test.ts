@@ -76,6 +76,16 @@ test('a redemption that dies before its commit leaves the code usable, and grant
   assert.equal((await redeemCode(db(), accountId, code)).kind, 'redeemed');
 });
 
+test('of wrong codes sent at once, ten are checked', async () => {
+  const { accountId, person } = await newMember(service, 'owner', 0);
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => redeem(person, accountId, `WRONG-${index}`)),
+  );
+  const errors = answers.map(({ json }) => json.error);
+  assert.equal(errors.filter((error) => error === 'code_invalid').length, 10);
+  assert.equal(errors.filter((error) => error === 'too_many_code_attempts').length, 30);
+});
+
 test('200 an owner redeems a code, and repeating the request returns the same entry', async () => {
   const { code } = await newCodes({ name: 'spring sale' });
   const { accountId, person } = await newMember(service, 'owner', 0);

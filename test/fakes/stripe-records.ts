@@ -26,8 +26,8 @@ export type FakeIntent = {
 
 export type FakeCharge = {
   readonly id: string;
-  readonly amount: number;
-  readonly currency: string;
+  amount: number;
+  currency: string;
   readonly payment_intent: string;
   readonly receipt_url: string;
   /** Cumulative; without refunds that failed. */
@@ -144,14 +144,19 @@ export function createStripeRecords() {
       record('checkout.session.expired', session);
       return session;
     },
-    refund: (intentId: string, amount: number, status: 'succeeded' | 'pending' = 'succeeded'): FakeRefund => {
+    refund: (
+      intentId: string,
+      amount: number,
+      status: 'succeeded' | 'pending' = 'succeeded',
+      currency = chargeOf(intentId).currency,
+    ): FakeRefund => {
       const charge = chargeOf(intentId);
       if (charge.amount_refunded + amount > charge.amount) throw new Error('the refund is larger than what is left');
       const refund: FakeRefund = {
         id: newId('re'),
         created: now(),
         amount,
-        currency: charge.currency,
+        currency,
         payment_intent: intentId,
         status,
       };
@@ -160,6 +165,9 @@ export function createStripeRecords() {
       record('charge.refunded', charge);
       return refund;
     },
+    /** With Adaptive Pricing, the customer paid in a currency of their own. */
+    payIn: (intentId: string, amount: number, currency: string) =>
+      Object.assign(chargeOf(intentId), { amount, currency }),
     /** A refund that was pending arrives. */
     completeRefund: (refundId: string) => {
       const refund = found(refunds.get(refundId), 'refund');

@@ -124,11 +124,19 @@ function replyTo(call: Call, records: StripeRecords, prices: ReadonlyMap<string,
   const [, one, action] = /^\/v1\/checkout\/sessions\/(\w+)(?:\/(\w+))?$/.exec(path) ?? [];
   if (one !== undefined) return oneSession(one, action, { records, expands });
   if (`${method} ${path}` === 'POST /v1/checkout/sessions') return createSession(params, records, prices);
+  const expandsCharge = [...params].some(([name, value]) => isExpansion(name) && value === 'data.charge');
+  const withCharge = (object: object, row: { readonly payment_intent: string }): object => {
+    const id = records.intents.get(row.payment_intent)?.charge;
+    const charge = id === undefined || !expandsCharge ? undefined : records.charges.get(id);
+    return { ...object, charge: charge === undefined ? (id ?? 'ch_foreign') : presentCharge(charge) };
+  };
   const rowsOf = {
     '/v1/checkout/sessions': () =>
       [...records.sessions.values()].map((row) => [row, presentSession(row, records, expands)] as const),
-    '/v1/refunds': () => [...records.refunds.values()].map((row) => [row, presentRefund(row)] as const),
-    '/v1/disputes': () => [...records.disputes.values()].map((row) => [row, presentDispute(row)] as const),
+    '/v1/refunds': () =>
+      [...records.refunds.values()].map((row) => [row, withCharge(presentRefund(row), row)] as const),
+    '/v1/disputes': () =>
+      [...records.disputes.values()].map((row) => [row, withCharge(presentDispute(row), row)] as const),
   }[path];
   if (rowsOf === undefined) return { status: 404, body: failure('invalid_request_error', 'Unrecognized request URL') };
   const intent = params.get('payment_intent');

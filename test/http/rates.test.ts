@@ -213,6 +213,20 @@ test('429 bad keys are counted by address; keys that were good lately are not he
   });
 });
 
+test('429 the limit of bad keys is exact for requests at once, and a good key that was not used before is never refused', async () => {
+  const badKeys = createBadKeys(createRateLimiter({ quota: 3, windowMs: 3_600_000 }));
+  await withService({ badKeys }, async (service) => {
+    const { key } = await service.newAccount(0);
+    const ask = async (bearer: string) =>
+      (await service.send('GET', '/api/v1/credits', { headers: { authorization: `Bearer ${bearer}` } })).status;
+    const good = await Promise.all(Array.from({ length: 30 }, () => ask(key)));
+    assert.deepEqual(new Set(good), new Set([200]));
+    const bad = await Promise.all(Array.from({ length: 30 }, () => ask(newApiKey())));
+    assert.equal(bad.filter((status) => status === 401).length, 3);
+    assert.equal(bad.filter((status) => status === 429).length, 27);
+  });
+});
+
 test('429 bad keys from one IPv6 network are one client', async () => {
   const badKeys = createBadKeys(createRateLimiter({ quota: 1, windowMs: 60_000 }));
   await withService({ badKeys }, async (service) => {

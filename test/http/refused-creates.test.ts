@@ -50,6 +50,24 @@ test('429 an account without credits cannot send unlimited creates, and delays n
   });
 });
 
+test('429 the limit of refused creates is exact for creates at once, and a held create leaves its room to others', async () => {
+  const refusedCreates = createRateLimiter({ quota: 4, windowMs: 3_600_000 });
+  await withService({ refusedCreates }, async (service) => {
+    const [poor, rich] = [await service.newAccount(0), await service.newAccount(100_000)];
+    const refused = await Promise.all(Array.from({ length: 40 }, () => service.create(poor.key, plainRequest)));
+    assert.equal(refused.filter(({ status }) => status === 402).length, 4);
+    let ended = 0;
+    const held = Array.from({ length: 4 }, () =>
+      service.create(rich.key, plainRequest, { prefer: 'wait=60' }).finally(() => (ended += 1)),
+    );
+    const others = Array.from({ length: 20 }, () => service.create(rich.key, plainRequest));
+    for (const { status } of await Promise.all(others)) assert.equal(status, 200);
+    assert.equal(ended, 0);
+    service.deps.taskWaiters.close();
+    for (const { status } of await Promise.all(held)) assert.equal(status, 200);
+  });
+});
+
 test('403 of a suspended account count as refused, and 429 of the rate of creates does not', async () => {
   const refusedCreates = createRateLimiter({ quota: 2, windowMs: 3_600_000 });
   await withService({ refusedCreates, createRate: { quota: 1, windowMs: 3_600_000 } }, async (service) => {

@@ -5,9 +5,11 @@ import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { bookCreditsAs } from '../../src/credits/credits.ts';
 import type { PaidPrice } from '../../src/payments/contract.ts';
 import { reconcilePayments } from '../../src/payments/reconcile-payments.ts';
+import { applyReversals } from '../../src/payments/process-payments.ts';
 import { reversePayment } from '../../src/payments/reverse-payment.ts';
 import { completeTask, findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
+import { eventsInto } from '../support/events.ts';
 import { shell } from '../support/person.ts';
 import { acceptTestTask, listedTerms, madeUpResult, requestOf, taskParam } from '../support/tasks.ts';
 import { deliverOne, openPaymentStage, type PaymentStage, starter } from './payment-stage.ts';
@@ -35,6 +37,39 @@ test('partial refunds of the whole price take back exactly the credits, each onc
   const amounts = await stage.amountsOf(accountId);
   assert.deepEqual(amounts, [credits, -3333, -3333, -3334]);
   assert.equal(await stage.balanceOf(accountId), 0);
+});
+
+test('refunds of a charge in another currency take back their share of that charge, and all of them exactly the credits', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  records().payIn(paymentId, 123_457, 'jpy');
+  records().refund(paymentId, 61_728);
+  await stage.deliver();
+  assert.deepEqual(await stage.amountsOf(accountId), [credits, -4_994]);
+  for (const amount of [1, 61_728]) records().refund(paymentId, amount);
+  await stage.deliver();
+  assert.equal(await stage.balanceOf(accountId), 0);
+});
+
+test('a dispute of a charge in another currency takes back its share of that charge', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  records().payIn(paymentId, 2_000, 'usd');
+  records().dispute(paymentId, 1_000);
+  await stage.deliver();
+  assert.deepEqual(await stage.amountsOf(accountId), [credits, -4_994]);
+});
+
+test('a refund whose currency cannot be compared books nothing, and alerts operators', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  records().payIn(paymentId, 2_000, 'usd');
+  records().refund(paymentId, 500, 'succeeded', 'gbp');
+  const outcomes: string[] = [];
+  const events = eventsInto('payment_settled', ({ outcome }) => outcomes.push(outcome));
+  await applyReversals({ ...stage.deps, events }, paymentId);
+  assert.deepEqual(outcomes, ['not_comparable']);
+  assert.deepEqual(await stage.amountsOf(accountId), [credits]);
 });
 
 test('concurrent events about refunds book each refund once', async () => {

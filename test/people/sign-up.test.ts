@@ -145,6 +145,16 @@ test('by code, a sign-up needs a redemption code, which the new account redeems 
   assert.equal((await request('carl@example.com', { code })).json.error, 'code_invalid', 'redeemed');
 });
 
+test('of wrong codes sent at once from one network, as many are checked as the limit allows', async () => {
+  apply({ mode: 'code' });
+  const browser = newBrowser(service);
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => request('guess@example.com', { browser, code: 'AAAA-BBBB-CCCC-DDDD' })),
+  );
+  assert.equal(answers.filter(({ json }) => json.error === 'code_invalid').length, 3);
+  assert.equal(answers.filter(({ json }) => json.error === 'too_many_code_attempts').length, 17);
+});
+
 test('missing, unknown and withdrawn codes get one error, and guesses are limited by network', async () => {
   apply({ mode: 'code' });
   const batch = await createCodesAs(service.database.db, shell, { name: 'withdrawn', credits: 20, codes: 1 });

@@ -35,10 +35,10 @@ after(async () => {
 /** The attempts at one create, in the order of their arrival. */
 async function attempts(): Promise<Record<'first' | 'repeat' | 'second', NewTask>> {
   const accountId = await createAccount(database.db, { name: 'repeated', credits });
-  const made = (attempt: 'first' | 'repeat'): NewTask => {
+  const made = (attempt: number): NewTask => {
     return { taskId: uuidv7(), accountId, ...requestOf(taskParam('repeated')), ...listedTerms, attempt };
   };
-  return { first: made('first'), repeat: made('repeat'), second: made('repeat') };
+  return { first: made(0), repeat: made(1), second: made(2) };
 }
 
 const accept = (task: NewTask, db: Database = database.db) => createTaskAcceptor(db)(task);

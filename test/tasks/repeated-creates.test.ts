@@ -52,7 +52,7 @@ test('a repeat returns the task that its key created with the same request, and 
   const accept = createTaskAcceptor(database.db);
   const client = await newClient();
   const first = await accept(taskOf(client));
-  const repeat = await accept(taskOf(client, { attempt: 'repeat' }));
+  const repeat = await accept(taskOf(client, { attempt: 1 }));
   assert.equal(repeat.kind, 'replayed');
   assert.equal(idOf(repeat), idOf(first));
   assert.equal(await paidTasks(client), 1);
@@ -65,7 +65,7 @@ test('a repeat finds the task that is as old as its attempts can have taken, and
     const first = await accept(taskOf(client));
     const text = `update tasks set created_at = created_at - $2 * interval '1 second' where account_id = $1`;
     await database.db.run({ name: 'test-age-tasks-by', text }, [client.accountId, seconds]);
-    const repeat = await accept(taskOf(client, { attempt: 'repeat', repeatWindowMs }));
+    const repeat = await accept(taskOf(client, { attempt: 1, repeatWindowMs }));
     return repeat.kind === 'replayed' && idOf(repeat) === idOf(first);
   };
   assert.equal(await repeatAfter(300, 3_600_000), true);
@@ -77,13 +77,13 @@ test('what is not a repeat is a new task: another request, another key, no mark,
   const client = await newClient();
   const first = await accept(taskOf(client));
   const others = [
-    await accept(taskOf(client, { attempt: 'repeat', ...requestOf(taskParam('another')) })),
-    await accept(taskOf({ ...client, by: await newKey(client.accountId) }, { attempt: 'repeat' })),
+    await accept(taskOf(client, { attempt: 1, ...requestOf(taskParam('another')) })),
+    await accept(taskOf({ ...client, by: await newKey(client.accountId) }, { attempt: 1 })),
     await accept(taskOf(client)),
   ];
   const text = `update tasks set created_at = created_at - interval '61 seconds' where account_id = $1`;
   await database.db.run({ name: 'test-age-tasks', text }, [client.accountId]);
-  const late = await accept(taskOf(client, { attempt: 'repeat' }));
+  const late = await accept(taskOf(client, { attempt: 1 }));
   const answers = [first, ...others, late];
   assert.deepEqual(
     answers.map(({ kind }) => kind),
@@ -96,9 +96,9 @@ test('what is not a repeat is a new task: another request, another key, no mark,
 test('a repeat of a task that has failed, and is refunded, is a new task', async () => {
   const accept = createTaskAcceptor(database.db);
   const client = await newClient();
-  const first = await accept(taskOf(client, { attempt: 'first' }));
+  const first = await accept(taskOf(client, { attempt: 0 }));
   await failAndRefund(database.db, idOf(first), { failCode: 'internal', failMsg: 'the worker failed' });
-  const repeat = await accept(taskOf(client, { attempt: 'repeat' }));
+  const repeat = await accept(taskOf(client, { attempt: 1 }));
   assert.equal(repeat.kind, 'accepted');
   assert.equal(await paidTasks(client), 1);
 });
@@ -107,7 +107,7 @@ test('a repeat under an Idempotency-Key follows the key, not the request', async
   const accept = createTaskAcceptor(database.db);
   const client = await newClient();
   await accept(taskOf(client, { idempotencyKey: 'one' }));
-  const other = await accept(taskOf(client, { idempotencyKey: 'two', attempt: 'repeat' }));
+  const other = await accept(taskOf(client, { idempotencyKey: 'two', attempt: 1 }));
   assert.equal(other.kind, 'accepted');
   assert.equal(await paidTasks(client), 2);
 });
@@ -122,10 +122,10 @@ test('a first attempt and its repeats that wait for the account together become 
     assert.ok(accept);
     const client = await newClient();
     const { release, holding } = await holdAccount(client.accountId);
-    const first = taskOf(client, { attempt: 'first' });
+    const first = taskOf(client, { attempt: 0 });
     const sent = isFirstSent ? [accept(first)] : [];
     await waitFor('the first attempt to wait', async () => (await waitingForLocks()) === sent.length);
-    const repeats = others.map((acceptRepeat) => acceptRepeat(taskOf(client, { attempt: 'repeat' })));
+    const repeats = others.map((acceptRepeat, index) => acceptRepeat(taskOf(client, { attempt: index + 1 })));
     await waitFor('the repeats to wait', async () => (await waitingForLocks()) === sent.length + repeats.length);
     release();
     await holding;
@@ -164,8 +164,8 @@ async function waitingForLocks(): Promise<number> {
 test('a repeat whose commit is retried returns its own task, also if the same request has become another task since', async () => {
   const accept = createTaskAcceptor(database.db);
   const client = await newClient();
-  const repeat = taskOf(client, { attempt: 'repeat' });
-  const other = taskOf(client, { attempt: 'first' });
+  const repeat = taskOf(client, { attempt: 1 });
+  const other = taskOf(client);
   const answers = [await accept(repeat), await accept(other), await accept(repeat)];
   assert.deepEqual(
     answers.map((answer) => [answer.kind, idOf(answer)]),
@@ -181,7 +181,7 @@ test('a repeat whose commit is retried returns its own task, also if the same re
 test('a repeat that is refused says why, and charges nothing', async () => {
   const accept = createTaskAcceptor(database.db);
   const accountId = await createAccount(database.db, { name: 'poor', credits: price - 1 });
-  const answer = await accept(taskOf({ accountId, by: await newKey(accountId) }, { attempt: 'repeat' }));
+  const answer = await accept(taskOf({ accountId, by: await newKey(accountId) }, { attempt: 1 }));
   assert.deepEqual(answer, { kind: 'insufficient_credits', required: price, balance: price - 1 });
 });
 
@@ -195,6 +195,6 @@ test('a repeat whose statement fails is neither accepted nor charged', async () 
         throw new Error('the process stops before the commit');
       }),
   });
-  await assert.rejects(accept(taskOf(client, { attempt: 'repeat' })), /before the commit/);
+  await assert.rejects(accept(taskOf(client, { attempt: 1 })), /before the commit/);
   assert.equal(await paidTasks(client), 0);
 });

@@ -226,7 +226,7 @@ test('a task that is not sent in time is refused and never sent; one that comes 
 });
 
 for (const [tasks, more, caps, statement] of [
-  ['attempts without a key', { attempt: 'repeat' }, {}, 'find-task-of-attempts'],
+  ['attempts without a key', { attempt: 'merged' }, {}, 'find-merged-task'],
   ['tasks of an account with caps', {}, { total: 1_000 * price }, 'accept-capped-task'],
 ] as const) {
   test(`${tasks} that wait for their account leave connections to other accounts`, async () => {

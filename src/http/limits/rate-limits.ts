@@ -20,6 +20,7 @@ export function createRateLimiter(rate: Rate, now: () => number = () => performa
   const peek = (key: string) => rateLeft(rate, (dueAt.get(key) ?? -Infinity) - now());
   return {
     rate,
+    running: createRunning(),
     peek,
     /** Counts an event if it is allowed; returns the rest after it. */
     take: (key: string): RateLeft & { readonly isAllowed: boolean } => {
@@ -51,34 +52,118 @@ export function limitSignIns({ state }: Context, signIns: RateLimiter): void {
   throw new HttpError('too_many_sign_ins', { headers: refusalHeaders('sign-ins', signIns.rate, taken) });
 }
 
-/** Refuses a caller who has tried too many invalid redemption codes, because requests could guess codes. */
-export function limitCodeAttempts(codeAttempts: RateLimiter, who: string): void {
-  const left = codeAttempts.peek(who);
-  if (left.remaining > 0) return;
-  throw new HttpError('too_many_code_attempts', { headers: refusalHeaders('codes', codeAttempts.rate, left) });
+type Attempt<T> = {
+  readonly who: string;
+  readonly refusal: (left: RateLeft) => HttpError;
+  /** Calls `fail` if the attempt counts, and `pass` as soon as it will not. */
+  readonly run: (outcome: { readonly fail: () => void; readonly pass: () => void }) => Promise<T>;
+  /** True if the attempt needs no room. It may become true while the attempt waits. */
+  readonly isExempt?: () => boolean;
+};
+
+/**
+ * Limits failures exactly, also of attempts that run at the same time: of one caller, no more run than may still fail. Those beyond wait for
+ * them, so a caller whose attempts succeed is never refused.
+ */
+async function limitFailures<T>(limiter: RateLimiter, attempt: Attempt<T>): Promise<T> {
+  const { who, refusal, run, isExempt = () => false } = attempt;
+  for (let left = limiter.peek(who); !isExempt(); left = limiter.peek(who)) {
+    if (left.remaining === 0) throw refusal(left);
+    if (limiter.running.count(who) < left.remaining) break;
+    await limiter.running.nextEnd(who);
+  }
+  const end = limiter.running.begin(who);
+  const fail = () => {
+    limiter.take(who);
+    end();
+  };
+  try {
+    return await run({ fail, pass: end });
+  } finally {
+    end();
+  }
 }
 
-/** Counts refused creates, except 429s, and refuses all creates of a caller with too many. */
+/** Attempts that have neither failed nor passed. */
+function createRunning() {
+  const running = new Map<string, { count: number; wake: () => void; ended: Promise<void> }>();
+  const renew = (count: number) => {
+    const { promise, resolve } = withResolver();
+    return { count, wake: resolve, ended: promise };
+  };
+  return {
+    count: (who: string): number => running.get(who)?.count ?? 0,
+    nextEnd: (who: string): Promise<void> => running.get(who)?.ended ?? Promise.resolve(),
+    /** Returns a function that ends the attempt; only its first call counts. */
+    begin: (who: string): (() => void) => {
+      const entry = running.get(who) ?? renew(0);
+      running.set(who, { ...entry, count: entry.count + 1 });
+      let hasEnded = false;
+      return () => {
+        const current = running.get(who);
+        if (hasEnded || current === undefined) return;
+        hasEnded = true;
+        if (current.count === 1) running.delete(who);
+        else running.set(who, renew(current.count - 1));
+        current.wake();
+      };
+    },
+  };
+}
+
+/** `Promise.withResolvers` needs Node 22. */
+function withResolver(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((resolved) => {
+    resolve = resolved;
+  });
+  return { promise, resolve };
+}
+
+/** Limits the invalid redemption codes of a caller, because requests could guess codes. `isInvalid`: the attempt counts. */
+export function limitCodeAttempts<T>(
+  codeAttempts: RateLimiter,
+  who: string,
+  { check, isInvalid }: { readonly check: () => Promise<T>; readonly isInvalid: (outcome: T) => boolean },
+): Promise<T> {
+  return limitFailures(codeAttempts, {
+    who,
+    refusal: (left) =>
+      new HttpError('too_many_code_attempts', { headers: refusalHeaders('codes', codeAttempts.rate, left) }),
+    run: async ({ fail }) => {
+      const outcome = await check();
+      if (isInvalid(outcome)) fail();
+      return outcome;
+    },
+  });
+}
+
+/** Counts refused creates, except 429s, and refuses all creates of a caller with too many. A create calls `state.accepted` once it cannot be refused. */
 export async function limitRefusals<T>(
+  { state }: Context,
   limiter: RateLimiter | undefined,
   caller: Caller,
   create: () => Promise<T>,
 ): Promise<T> {
   if (limiter === undefined) return create();
-  const who = rateKeyOf(caller);
-  const left = limiter.peek(who);
-  if (left.remaining === 0) {
-    const headers = refusalHeaders('refused-creates', limiter.rate, left, Math.random());
-    const msg = 'too many of your creates were refused; retry later';
-    throw new HttpError('too_many_refused_creates', { headers, ...(caller.by.kind === 'person' && { msg }) });
-  }
-  try {
-    return await create();
-  } catch (error) {
-    const { code: status } = toHttpError(error).envelope;
-    if (status < 500 && status !== 429) limiter.take(who);
-    throw error;
-  }
+  return limitFailures(limiter, {
+    who: rateKeyOf(caller),
+    refusal: (left) => {
+      const headers = refusalHeaders('refused-creates', limiter.rate, left, Math.random());
+      const msg = 'too many of your creates were refused; retry later';
+      return new HttpError('too_many_refused_creates', { headers, ...(caller.by.kind === 'person' && { msg }) });
+    },
+    run: async ({ fail, pass }) => {
+      state.accepted = pass;
+      try {
+        return await create();
+      } catch (error) {
+        const { code: status } = toHttpError(error).envelope;
+        if (status < 500 && status !== 429) fail();
+        throw error;
+      }
+    },
+  });
 }
 
 const maxGoodKeys = 10_000;
@@ -90,18 +175,28 @@ export type BadKeys = ReturnType<typeof createBadKeys>;
 export function createBadKeys(limiter: RateLimiter | undefined) {
   const good = new LRUCache<string, true>({ max: maxGoodKeys, ttl: goodForMs });
   return {
-    refuse: ({ state }: Context, hash: string): void => {
-      if (limiter === undefined || good.has(hash)) return;
-      const left = limiter.peek(state.clientAddress);
-      if (left.remaining > 0) return;
-      throw new HttpError('too_many_bad_keys', { headers: refusalHeaders('bad-keys', limiter.rate, left) });
-    },
-    record: ({ state }: Context, hash: string, isGood: boolean): void => {
-      if (isGood) good.set(hash, true);
-      else {
-        good.delete(hash);
-        limiter?.take(state.clientAddress);
-      }
+    /** Looks up a key, and counts it if it is not found. */
+    limit: async <T>(
+      { state }: Context,
+      hash: string,
+      lookUp: () => Promise<T | undefined>,
+    ): Promise<T | undefined> => {
+      if (limiter === undefined) return lookUp();
+      return limitFailures(limiter, {
+        who: state.clientAddress,
+        isExempt: () => good.has(hash),
+        refusal: (left) =>
+          new HttpError('too_many_bad_keys', { headers: refusalHeaders('bad-keys', limiter.rate, left) }),
+        run: async ({ fail }) => {
+          const found = await lookUp();
+          if (found !== undefined) good.set(hash, true);
+          else {
+            good.delete(hash);
+            fail();
+          }
+          return found;
+        },
+      });
     },
   };
 }

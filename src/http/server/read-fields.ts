@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { isObject } from '../../platform/json.ts';
 import { maxFieldErrors } from '../../platform/field-errors.ts';
 import { isPlainText, notPlainText } from '../../tasks/request-text.ts';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
-import { announcedBytes, readBytes, readJson } from './read-json.ts';
+import { announcedBytes, readBytes, readJson, refuseProto } from './read-json.ts';
 
 /** Room for one image of the largest size as a data URL, and for the rest of the request. */
 export const maxInlineBytes = 16 * 1024 * 1024;
@@ -23,9 +24,8 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export async function readFields(ctx: Context): Promise<Fields> {
   if (!ctx.get('Content-Type').toLowerCase().startsWith('multipart/form-data')) return readJson(ctx, maxInlineBytes);
-  const body = await readBytes(ctx.req, maxInlineBytes);
-  refuseManyFields(body, ctx.get('Content-Type'));
-  const form = await new Response(body, { headers: { 'content-type': ctx.get('Content-Type') } })
+  const { body, contentType } = withOwnBoundary(await readBytes(ctx.req, maxInlineBytes), ctx.get('Content-Type'));
+  const form = await new Response(body, { headers: { 'content-type': contentType } })
     .formData()
     .catch((cause: unknown) => {
       throw new HttpError('malformed_form', { cause });
@@ -36,21 +36,39 @@ export async function readFields(ctx: Context): Promise<Fields> {
 /** More than any API has. A form of 200,000 small fields takes a second of the process to parse. */
 const maxFormFields = 200;
 
-/** Counts the boundaries, without parsing what is between them. */
-function refuseManyFields(body: Buffer, contentType: string): void {
-  const boundary = boundaryOf(contentType);
-  let position = -1;
-  // The last boundary ends the form.
-  for (let count = 0; count <= maxFormFields + 1; count += 1) {
-    position = body.indexOf(`--${boundary}`, position + 1);
-    if (position === -1) return;
+/**
+ * Replaces the boundary by a long random one, without parsing what is between. The parser searches files for the boundary without the line
+ * break and the dashes before it, and a short boundary such as `B` is part of almost every file.
+ */
+function withOwnBoundary(body: Buffer, contentType: string) {
+  const boundary = Buffer.from(`--${boundaryOf(contentType)}`);
+  const own = `form-${randomUUID()}`;
+  const parts: Uint8Array[] = [];
+  let start = 0;
+  for (let at = body.indexOf(boundary); at !== -1; at = body.indexOf(boundary, at + boundary.length)) {
+    if (!isDelimiter(body, at, at + boundary.length)) continue;
+    // The last boundary ends the form.
+    if (parts.length > 2 * maxFormFields + 1) {
+      throw invalidRequest([{ path: '', message: `the form must have at most ${maxFormFields} fields` }]);
+    }
+    parts.push(body.subarray(start, at), Buffer.from(`--${own}`));
+    start = at + boundary.length;
   }
-  throw invalidRequest([{ path: '', message: `the form must have at most ${maxFormFields} fields` }]);
+  parts.push(body.subarray(start));
+  return { body: Buffer.concat(parts), contentType: `multipart/form-data; boundary=${own}` };
 }
 
+/** A boundary is a line of its own, and the last one has two more dashes. */
+function isDelimiter(body: Buffer, start: number, end: number): boolean {
+  const isLineStart = start === 0 || body.toString('latin1', start - 2, start) === '\r\n';
+  return isLineStart && /^(?:--|[ \t]*\r\n)/.test(body.toString('latin1', end, end + maxPadding));
+}
+
+/** White space that may follow a boundary. */
+const maxPadding = 64;
+
 /**
- * Returns the boundary, which has the characters of RFC 2046. Of two boundaries, or an escaped one, the parser might use another than is
- * counted here.
+ * Returns the boundary, which has the characters of RFC 2046. Of two boundaries, or an escaped one, a parser in front might use another one.
  */
 function boundaryOf(contentType: string): string {
   const [first, ...others] = contentType.matchAll(/;\s*boundary=(?:"([\w'()+,./:=? -]+)"|([\w'()+,./:=?-]+))?/gi);
@@ -76,6 +94,7 @@ function fieldsOf(entries: readonly (readonly [name: string, value: unknown])[])
     else if (inner !== '') fields[outer] = { ...(isObject(fields[outer]) ? fields[outer] : {}), [inner]: value };
     else fields[outer] = fields[outer] === undefined ? value : [...listOf(fields[outer]), value];
   }
+  refuseProto(fields);
   return fields;
 }
 

@@ -17,7 +17,13 @@ export async function readJson(ctx: Context, maxBytes = maxBodyBytes): Promise<R
   refuseUnsafeJson(text);
   const value = orInvalid((): unknown => JSON.parse(text));
   if (!isObject(value)) throw new HttpError('body_not_object');
+  refuseProto(value);
   return value;
+}
+
+/** The schemas skip a field of this name, which no API has. */
+export function refuseProto(fields: object): void {
+  if (Object.hasOwn(fields, '__proto__')) throw invalidRequest([{ path: '__proto__', message: 'unknown field' }]);
 }
 
 /** Returns the bytes that a body may have: those that it announces, or all that are allowed. Refuses other types and larger bodies. */

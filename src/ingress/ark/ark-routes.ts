@@ -10,7 +10,7 @@ import { createFailures } from '../../tasks/create-task.ts';
 import { readRecentTasks } from '../../tasks/recent-tasks.ts';
 import { taskRecord } from '../../tasks/task-record.ts';
 import type { Task } from '../../tasks/task.ts';
-import { createVideo } from '../create-video.ts';
+import { createVideo, replayedField } from '../create-video.ts';
 import { removeVideo, storedTask } from '../stored-video.ts';
 import { arkErrors as shape } from './ark-error.ts';
 import { createSchema, readArkRequest } from './ark-request.ts';
@@ -30,13 +30,13 @@ const create = defineEndpoint({
   description: 'Options can be part of the text, as in `--ratio 16:9 --dur 5`. `execution_expires_after` is ignored.',
   headers: idempotencyKeyHeader,
   body: createSchema,
-  data: z.strictObject({ id: z.string() }),
+  data: z.strictObject({ id: z.string(), replayed: replayedField }),
   answerHeaders: replayedHeader,
   failures: createFailures,
   handler: async (call, deps) => {
     const read = readArkRequest(call.input, deps.catalogue().models);
-    const { taskId } = await createVideo(call, deps, { shape: shape.name, ...read });
-    return { id: taskId };
+    const { record, replayed } = await createVideo(call, deps, { shape: shape.name, ...read });
+    return { id: record.taskId, ...replayed };
   },
 });
 
@@ -74,7 +74,7 @@ const list = defineEndpoint({
     'filter.model': textParameter('must be the name of a model').max(100).optional(),
   }),
   data: z.strictObject({ total: z.int().nonnegative(), items: z.array(arkTaskSchema) }),
-  handler: async ({ caller: { accountId }, query }, deps) => {
+  handler: async ({ caller: { accountId, by }, query }, deps) => {
     const { page_num: page, page_size: size, 'filter.status': status, 'filter.model': model } = query;
     const { total, tasks: rows } = await readRecentTasks(deps.db, {
       accountId,
@@ -84,6 +84,7 @@ const list = defineEndpoint({
       model: model && modelOfAlias(deps.catalogue().models, model),
       taskIds: query['filter.task_ids'],
     });
+    await deps.readTasks.record(by, rows);
     return { total, items: rows.map((task) => present(deps, task)) };
   },
 });

@@ -33,9 +33,9 @@ const create = defineEndpoint({
   failures: createFailures,
   handler: async (call, deps) => {
     const { request, names } = readOpenAIRequest(call.input, deps.catalogue().models);
-    const record = await createVideo(call, deps, { shape: shape.name, request, names });
+    const { record, replayed } = await createVideo(call, deps, { shape: shape.name, request, names });
     call.ctx.set(pollAfter);
-    return presentVideo(deps, record);
+    return { ...presentVideo(deps, record), ...replayed };
   },
 });
 
@@ -74,11 +74,11 @@ const list = defineEndpoint({
     last_id: z.string().nullable(),
     has_more: z.boolean(),
   }),
-  handler: async ({ caller, query: { limit, ...page } }, deps) => {
-    const tasks = await listTasksWithContent(deps.db, { accountId: caller.accountId, ...page, limit: limit + 1 });
-    const data = await Promise.all(
-      tasks.slice(0, limit).map(async (task) => presentVideo(deps, await presentTask(deps, task))),
-    );
+  handler: async ({ caller, query: { limit, ...order } }, deps) => {
+    const tasks = await listTasksWithContent(deps.db, { accountId: caller.accountId, ...order, limit: limit + 1 });
+    const page = tasks.slice(0, limit);
+    await deps.readTasks.record(caller.by, page);
+    const data = await Promise.all(page.map(async (task) => presentVideo(deps, await presentTask(deps, task))));
     const [first_id = null, last_id = null] = [data[0]?.id, data.at(-1)?.id];
     return { object: 'list' as const, data, first_id, last_id, has_more: tasks.length > limit };
   },

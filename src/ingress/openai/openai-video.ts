@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { aliasOf } from '../../models/model.ts';
 import type { HttpDeps } from '../../http/http-deps.ts';
 import type { TaskRecord } from '../../tasks/task-record.ts';
+import { replayedField } from '../create-video.ts';
 import { sizeOfVideo, sizeText } from '../video-size.ts';
 
 const unixSeconds = z.int().nonnegative();
@@ -22,6 +23,7 @@ export const videoSchema = z
     size: z.string(),
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
     remixed_from_video_id: z.null(),
+    replayed: replayedField,
   })
   .meta({ id: 'OpenAIVideo' });
 

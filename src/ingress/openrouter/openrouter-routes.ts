@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { presentPrices } from '../../credits/price-view.ts';
-import { ownTask } from '../../http/authentication.ts';
 import { defineEndpoint } from '../../http/define-endpoint.ts';
 import { existing } from '../../http/errors.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key.ts';
@@ -9,7 +8,7 @@ import { createFailures } from '../../tasks/create-task.ts';
 import { presentTask } from '../../tasks/task-view.ts';
 import { createVideo } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
-import { contentFailures, linkTo } from '../stored-video.ts';
+import { contentFailures, linkTo, readTask } from '../stored-video.ts';
 import { openRouterErrors as shape } from './openrouter-error.ts';
 import { modelSchema, presentModel } from './openrouter-models.ts';
 import { createBody, readOpenRouterRequest, theirNames } from './openrouter-request.ts';
@@ -32,8 +31,8 @@ const create = defineEndpoint({
   failures: createFailures,
   handler: async (call, deps) => {
     const request = readOpenRouterRequest(call.input, deps.catalogue().models);
-    const record = await createVideo(call, deps, { shape: shape.name, request, names: theirNames });
-    return presentVideo(record, deps.publicUrl);
+    const { record, replayed } = await createVideo(call, deps, { shape: shape.name, request, names: theirNames });
+    return { ...presentVideo(record, deps.publicUrl), ...replayed };
   },
 });
 
@@ -65,7 +64,7 @@ const retrieve = defineEndpoint({
   data: videoSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps) =>
-    presentVideo(await presentTask(deps, await ownTask(deps.db, params['id'] ?? '', caller.accountId)), deps.publicUrl),
+    presentVideo(await presentTask(deps, await readTask(deps, caller, params['id'])), deps.publicUrl),
 });
 
 const download = defineEndpoint({
@@ -81,7 +80,7 @@ const download = defineEndpoint({
   answerHeaders: { Location: 'The signed link.' },
   failures: ['task_not_found', ...contentFailures],
   handler: async ({ caller, params, ctx }, deps) => {
-    const task = await ownTask(deps.db, params['id'] ?? '', caller.accountId);
+    const task = await readTask(deps, caller, params['id']);
     ctx.set('Location', linkTo(deps, task, 'videoKey'));
     return undefined;
   },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { webhookId } from '../../callbacks/callback.ts';
 import { aliasOf, type ModelCatalogue } from '../../models/model.ts';
 import type { TaskRecord } from '../../tasks/task-record.ts';
+import { replayedField } from '../create-video.ts';
 import type { SignedBody } from '../shape.ts';
 
 /** A video, as `@openrouter/sdk` 1.3.19 declares it. Its clients refuse null in place of an absent field. */
@@ -18,6 +19,7 @@ export const videoSchema = z
       .optional()
       .meta({ description: 'Without `cost`, which is in US dollars: credits have no exchange rate.' }),
     error: z.string().optional(),
+    replayed: replayedField,
   })
   .meta({ id: 'OpenRouterVideo' });
 

@@ -69,9 +69,39 @@ function stateOf(
 
 const failedRefunds: readonly (string | null)[] = ['failed', 'canceled'];
 
-export function reversalOfRefund({ id: reference, amount, status }: Stripe.Refund): Reversal {
-  const isTaken = !failedRefunds.includes(status);
-  return { reference, kind: 'refund', minorUnits: amount, isTaken, isFinal: !isTaken || status === 'succeeded' };
+/**
+ * The refunds of a payment, which have their charge expanded; Stripe lists the newest first. Parts in another currency than that of the price
+ * are of the sum of all refunds so far, so that partial refunds of a whole charge are exactly the price.
+ */
+export function reversalsOfRefunds(refunds: readonly Stripe.Refund[], price: PaidPrice): readonly Reversal[] {
+  let sum = 0;
+  const reversals = refunds.toReversed().map(({ id: reference, amount, currency, charge, status }): Reversal => {
+    const before = partOfPrice({ amount: sum, currency, charge }, price);
+    sum += amount;
+    const after = partOfPrice({ amount: sum, currency, charge }, price);
+    const minorUnits = before === undefined || after === undefined ? undefined : after - before;
+    const isTaken = !failedRefunds.includes(status);
+    return { reference, kind: 'refund', minorUnits, isTaken, isFinal: !isTaken || status === 'succeeded' };
+  });
+  return reversals.toReversed();
+}
+
+type PartOfCharge = {
+  readonly amount: number;
+  readonly currency: string;
+  readonly charge: string | Stripe.Charge | null;
+};
+
+/**
+ * The part of the price that an amount of its charge is. With Adaptive Pricing, customers pay in a currency of their own, so the charge and
+ * the amount are compared in that currency. Undefined if they have none in common.
+ */
+function partOfPrice({ amount, currency, charge }: PartOfCharge, price: PaidPrice): number | undefined {
+  if (currency.toUpperCase() === price.currency) return amount;
+  const isComparable =
+    typeof charge === 'object' && charge !== null && charge.currency === currency && charge.amount > 0;
+  if (!isComparable) return undefined;
+  return Number((BigInt(price.minorUnits) * BigInt(amount)) / BigInt(charge.amount));
 }
 
 const closedDisputes: readonly string[] = ['won', 'lost', 'warning_closed', 'prevented'];
@@ -97,9 +127,8 @@ export function reversalOfDispute(dispute: Stripe.Dispute, { price, isRefunded }
   const [withdrawn, returned] = [movedBy(-1), movedBy(1)];
   const isReturned = status === 'won' ? returned > 0 : returned >= withdrawn;
   const isTaken = withdrawn > 0 && !isReturned;
-  // An amount in another currency than the payment's cannot be compared with it.
-  const amount = dispute.currency.toUpperCase() === price.currency ? dispute.amount : price.minorUnits;
-  const left = isTaken ? Math.round(amount * (1 - returned / withdrawn)) : amount;
+  const amount = partOfPrice(dispute, price);
+  const left = isTaken && amount !== undefined ? Math.round(amount * (1 - returned / withdrawn)) : amount;
   const isRecent = dispute.created > Date.now() / 1000 - returnSeconds;
   const mayReturn = isTaken && (status === 'won' || (isRefunded && returned === 0 && isRecent));
   const isFinal = closedDisputes.includes(status) && !mayReturn;

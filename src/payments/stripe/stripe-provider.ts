@@ -8,7 +8,7 @@ import {
   type PaymentProvider,
   PaymentsUnavailable,
 } from '../contract.ts';
-import { eventOf, metadataOf, paymentOf, reversalOfDispute, reversalOfRefund } from './stripe-payment.ts';
+import { eventOf, metadataOf, paymentOf, reversalOfDispute, reversalsOfRefunds } from './stripe-payment.ts';
 
 // Stripe Checkout through Stripe's SDK, which opens the connections. It is loaded at the first use.
 
@@ -76,11 +76,12 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
       for await (const session of sessions) yield paymentOf(session);
     },
     readReversals: async (payment_intent, price) => {
-      const refunds = list((stripe, page) => stripe.refunds.list({ payment_intent, ...page }));
-      const disputes = list((stripe, page) => stripe.disputes.list({ payment_intent, ...page }));
+      const ofPayment = { payment_intent, expand: ['data.charge'] };
+      const refunds = list((stripe, page) => stripe.refunds.list({ ...ofPayment, ...page }));
+      const disputes = list((stripe, page) => stripe.disputes.list({ ...ofPayment, ...page }));
       const reversals = [];
       try {
-        const [disputed, refunded] = [await allOf(disputes), (await allOf(refunds)).map(reversalOfRefund)];
+        const [disputed, refunded] = [await allOf(disputes), reversalsOfRefunds(await allOf(refunds), price)];
         const isRefunded = refunded.some(({ isTaken }) => isTaken);
         reversals.push(...disputed.map((dispute) => reversalOfDispute(dispute, { price, isRefunded })), ...refunded);
       } catch (error) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Context } from '../../../src/http/context.ts';
 import { refusalHeaders } from '../../../src/http/limits/rate-headers.ts';
 import { HttpError } from '../../../src/http/errors.ts';
-import { createRateLimiter, limitReads } from '../../../src/http/limits/rate-limits.ts';
+import { createRateLimiter, limitCodeAttempts, limitReads } from '../../../src/http/limits/rate-limits.ts';
 
 test('each caller has its own quota, and gets it back evenly', () => {
   let now = 1_000_000;
@@ -49,3 +49,35 @@ function retryAfterOf(refuse: () => void): string | undefined {
   }
   return assert.fail('the request was not refused');
 }
+
+const isInvalid = (outcome: string) => outcome === 'invalid';
+
+test('of attempts at the same time, exactly as many fail as the rate allows, and none that succeeds is refused', async () => {
+  const limiter = createRateLimiter({ quota: 10, windowMs: 3_600_000 }, () => 0);
+  let checked = 0;
+  const attempt = (outcome: string) =>
+    limitCodeAttempts(limiter, 'a', {
+      isInvalid,
+      check: async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        checked += 1;
+        return outcome;
+      },
+    });
+  const valid = await Promise.all(Array.from({ length: 200 }, () => attempt('valid')));
+  assert.ok(valid.every((outcome) => outcome === 'valid'));
+  checked = 0;
+  const invalid = await Promise.allSettled(Array.from({ length: 200 }, () => attempt('invalid')));
+  assert.equal(checked, 10);
+  assert.equal(invalid.filter(({ status }) => status === 'rejected').length, 190);
+  await assert.rejects(attempt('valid'), HttpError);
+});
+
+test('an attempt that ends with an error does not count', async () => {
+  const limiter = createRateLimiter({ quota: 1, windowMs: 3_600_000 }, () => 0);
+  for (const _ of [1, 2, 3]) {
+    const check = () => Promise.reject(new Error('the database is unavailable'));
+    await assert.rejects(limitCodeAttempts(limiter, 'a', { check, isInvalid }), /unavailable/);
+  }
+  assert.equal(await limitCodeAttempts(limiter, 'a', { check: () => Promise.resolve('valid'), isInvalid }), 'valid');
+});

@@ -88,6 +88,35 @@ test('a create with a file that an SDK repeats is one task', async () => {
   assert.equal(repeat.headers['idempotency-replayed'], 'true');
 });
 
+test('a boundary may be short, also if the file contains it', async () => {
+  for (const boundary of ['B', '-', 'x1', 'a'.repeat(70)]) {
+    const head = (name: string, more = '') =>
+      `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n`;
+    const file = Buffer.concat([png, Buffer.from(`--${boundary} \r\n--${boundary}x \n--${boundary}\r\n${boundary}`)]);
+    const body = Buffer.concat([
+      Buffer.from(`${head('model')}\r\n${model}\r\n${head('prompt')}\r\n${boundary} --${boundary}\r\n`),
+      Buffer.from(`${head('input_reference', '; filename="f.png"')}content-type: image/png\r\n\r\n`),
+      file,
+      Buffer.from(`\r\n--${boundary}--\r\n`),
+    ]);
+    const answer = await send(body, `multipart/form-data; boundary=${boundary}`);
+    assert.equal(answer.status, 200, answer.bytes.toString());
+    assert.equal((JSON.parse(answer.bytes.toString()) as { prompt: string }).prompt, `${boundary} --${boundary}`);
+  }
+});
+
+test('422 a field named __proto__ is unknown, in a form and as JSON', async () => {
+  const answers = [
+    await post(formOf(['__proto__', 'x'])),
+    await post(formOf(['__proto__[prompt]', 'x'])),
+    await send(`{"model":"${model}","prompt":"a boat","__proto__":{"prompt":"x"}}`, 'application/json'),
+  ];
+  for (const { status, bytes } of answers) {
+    assert.equal(status, 422);
+    assert.match(bytes.toString(), /__proto__: unknown field/);
+  }
+});
+
 test('400 a form that breaks off, or has no boundary', async () => {
   const whole = `--x\r\nContent-Disposition: form-data; name="prompt"\r\n\r\na boat\r\n`;
   for (const [body, type] of [
