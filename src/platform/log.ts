@@ -2,6 +2,7 @@ import { trace } from '@opentelemetry/api';
 import { openSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import { describeError } from './errors.ts';
+import { createLogOutput, type LogOutput } from './log-output.ts';
 
 export type Log = Logger;
 
@@ -20,18 +21,15 @@ function mixin(): object {
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }
 
-/**
- * Buffers lines up to 4 KiB and a tenth of a second, because each write costs a thirtieth of a request's time. When the reader stalls,
- * lines beyond 16 MiB are dropped.
- */
-const writing = { sync: false, minLength: 4_096, periodicFlush: 100, maxLength: 16 * 1024 * 1024 };
+/** The log of a process, with the output that all of its loggers share. */
+export type ProcessLog = Log & { readonly output: LogOutput };
 
 /**
- * Creates the log, on standard output or in the file `path`. A process that exits, also by an uncaught error, flushes it first; one that
- * is killed loses its buffered lines.
+ * Creates the log, on standard output or in the file `path`. A process that exits, also by an uncaught error, writes the last lines first;
+ * one that is killed loses its buffered lines.
  */
-export function createLog({ level, path }: { level: string; path?: string }): Log {
+export function createLog({ level, path }: { level: string; path?: string }): ProcessLog {
   const options = { level, redact, serializers, mixin, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  const dest = path === undefined ? process.stdout.fd : openSync(path, 'a');
-  return pino(options, pino.destination({ dest, ...writing }));
+  const output = createLogOutput(path === undefined ? process.stdout.fd : openSync(path, 'a'));
+  return Object.assign(pino(options, output), { output });
 }
