@@ -8,7 +8,7 @@ import { findTask, type GeneratingTask, pauseGeneration, startGeneration } from 
 import { withRetryRecorded } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { Attempt } from './generation/attempt.ts';
-import { errorOf } from './generation/failures.ts';
+import { errorOf, requireWorkingMachine } from './generation/failures.ts';
 import { generate } from './generation/generate.ts';
 import { nextJob, type NextJob, ownMachineStop } from './generation/reserve.ts';
 import { heartbeatProgress } from './heartbeats.ts';
@@ -52,6 +52,7 @@ async function generateOnce(deps: ActivityDeps, taskId: string, isRemote: boolea
  * begun.
  */
 async function admit(deps: ActivityDeps, taskId: string, isRemote: boolean): Promise<NextJob | undefined> {
+  requireWorkingMachine(deps);
   if (!isRemote) {
     const stop = await ownMachineStop(deps);
     if (stop !== undefined) throw errorOf(stop);

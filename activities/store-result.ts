@@ -15,6 +15,7 @@ import type { VideoFacts } from '../src/media/probe-video.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { withRetryRecorded } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
+import { requireWorkingMachine } from './generation/failures.ts';
 import { keepAliveMs } from './heartbeats.ts';
 import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-files.ts';
 import { withWorkFolder } from './work-folder.ts';
@@ -33,11 +34,12 @@ export type StagedVideo = {
  */
 export function createStoreResult(deps: ActivityDeps) {
   return ({ taskId, form }: StoreOrder): Promise<TaskResult> =>
-    withRetryRecorded(deps, taskId, () =>
-      withHeartbeats(() =>
+    withRetryRecorded(deps, taskId, () => {
+      requireWorkingMachine(deps);
+      return withHeartbeats(() =>
         withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, { taskId, form }, folder)),
-      ),
-    );
+      );
+    });
 }
 
 type StoreOrder = { readonly taskId: string; readonly form?: VideoForm | undefined };

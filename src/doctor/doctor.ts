@@ -9,7 +9,7 @@ import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkN
 import { checkAllowList, checkCatalogue, checkPublicUrl, checkSecret } from './check-settings.ts';
 import { checkMailServer } from './check-mail.ts';
 import { checkModeration } from './check-moderation.ts';
-import { checkStore } from './check-store.ts';
+import { checkDisk, checkStore } from './check-store.ts';
 import { checkTemporal } from './check-temporal.ts';
 import { type Finding, runChecks, unchecked, withoutSecrets } from './finding.ts';
 
@@ -24,6 +24,8 @@ export type RunningParts = {
   readonly databaseUrl: string | undefined;
   readonly temporal: TemporalTarget | undefined;
   readonly secret: string | undefined;
+  /** The folders of these parts by name. */
+  readonly folders?: Readonly<Record<string, string>>;
 };
 
 /** The checks that need no usable configuration. */
@@ -106,6 +108,12 @@ const checks: readonly DoctorCheck[] = [
     name: 'work folder',
     isNeeded: ({ usesFiles }) => usesFiles,
     run: ({ role, workFolder }) => checkFolders(workFolder, role !== 'api'),
+  },
+  {
+    name: 'folders',
+    isNeeded: ({ role }) => role === 'all',
+    run: async ({ folders = {} }) =>
+      (await Promise.all(Object.entries(folders).map(([name, path]) => checkDisk(name, path)))).flat(),
   },
   {
     name: 'ffmpeg',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { leastSecretLength } from '../config/setting-kinds.ts';
 import { errorCode, SetupError } from '../platform/errors.ts';
-import { createLog, type ProcessLog } from '../platform/log.ts';
+import { createLog, type Log } from '../platform/log.ts';
 import { folderError, makePrivateFolder } from '../platform/startup-errors.ts';
 import { boundServerLog, keepBounded } from './server-log.ts';
 
@@ -75,9 +75,9 @@ export async function newSecret(path: string): Promise<string> {
 }
 
 /** The service logs to a file, because the terminal shows only messages for the operator. */
-export async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: ProcessLog; path: string }> {
+export async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: Log; path: string }> {
   const path = join(dataFolder, 'videogen.log');
-  await boundServerLog(path);
+  await boundServerLog(path).catch(() => {});
   keepBounded(path);
   return { log: createLog({ level: logLevel, path }), path };
 }

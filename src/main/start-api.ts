@@ -14,6 +14,7 @@ import type { Log } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
 import { mailBoxOf, openApiDependencies } from './api-dependencies.ts';
 import { watchReadiness } from './readiness.ts';
+import { foldersOf, watchDisks } from './watch-disks.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */
 const drainMs = 15_000;
@@ -28,18 +29,21 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     log.warn({ err: error }, 'work folder unusable: images cannot be uploaded');
   });
   let isLeaving = false;
-  const reasons = () => (isLeaving ? ['stopping'] : readiness.reasons());
-  const parts = await openApiDependencies(settings, log, metrics, reasons);
+  const reasons = () => (isLeaving ? ['stopping'] : [...readiness.reasons(), ...disks.problems()]);
+  const state = { reasons, diskProblem: () => disks.problems()[0] };
+  const parts = await openApiDependencies(settings, log, metrics, state);
   const { db, events, taskWaiters } = parts.deps;
   const { databaseUrl, host, port, publicUrl } = settings;
   const readiness = await watchReadiness({ part: 'api', databaseUrl, events, log, pauseMs: readinessPauseMs });
+  const folders = foldersOf(settings);
+  const disks = await watchDisks({ part: 'api', folders, events, log, pauseMs: readinessPauseMs });
   metrics.readiness.set('api', reasons);
   const stopping = new AbortController();
   await publishOwnConsole(db, log, stopping.signal);
   const server = await startHttpServer({ app: createApp(parts.deps), host, port, log }).catch(
     async (error: unknown) => {
       stopping.abort();
-      await Promise.all([readiness.close(), parts.close()]);
+      await Promise.all([readiness.close(), disks.close(), parts.close()]);
       throw listenError(error, settings, 'PORT');
     },
   );
@@ -58,7 +62,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await server.close(drainMs);
       await parts.drain(drainMs);
       await mailing?.close();
-      await Promise.all([readiness.close(), parts.close()]);
+      await Promise.all([readiness.close(), disks.close(), parts.close()]);
     },
   };
 }

@@ -4,7 +4,8 @@ import { type Logger, pino } from 'pino';
 import { describeError } from './errors.ts';
 import { createLogOutput, type LogOutput } from './log-output.ts';
 
-export type Log = Logger;
+/** `output` is that of the process's own log (`createLog`). */
+export type Log = Logger & { readonly output?: LogOutput };
 
 const redact = {
   paths: ['authorization', 'cookie', 'secret', 'key', 'headers.authorization', 'headers.cookie', '*.secret', '*.key'],
@@ -21,14 +22,11 @@ function mixin(): object {
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }
 
-/** The log of a process, with the output that all of its loggers share. */
-export type ProcessLog = Log & { readonly output: LogOutput };
-
 /**
  * Creates the log, on standard output or in the file `path`. A process that exits, also by an uncaught error, writes the last lines first;
  * one that is killed loses its buffered lines.
  */
-export function createLog({ level, path }: { level: string; path?: string }): ProcessLog {
+export function createLog({ level, path }: { level: string; path?: string }): Required<Pick<Log, 'output'>> & Log {
   const options = { level, redact, serializers, mixin, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   const output = createLogOutput(path === undefined ? process.stdout.fd : openSync(path, 'a'));
   return Object.assign(pino(options, output), { output });

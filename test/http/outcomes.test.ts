@@ -199,6 +199,12 @@ const ways: readonly Way[] = [
     /nothing was charged/,
     (one) => plant(new DatabaseUnavailable(false, new Error('planted')), one),
   ],
+  [
+    'disk_full',
+    503,
+    /a disk of the service is full; nothing was charged/,
+    (one) => plant(new DatabaseUnavailable(false, Object.assign(new Error('planted'), { code: '53100' })), one),
+  ],
   ['database_busy', 503, /are waiting for the database; nothing was charged/, (one) => plant(new DatabaseBusy(), one)],
   ['internal', 500, /internal error/, (one) => plant(new Error('planted'), one)],
   ['invalid_json', 400, /is not JSON/, (one) => ask(one, { body: '{"a":' })],

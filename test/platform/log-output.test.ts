@@ -82,11 +82,12 @@ test('a process whose log is on a full device goes on, and ends when it is done'
   const script = `import { createLog } from ${module};
 const log = createLog({ level: 'info', path: '/dev/full' });
 log.info('first');
-setTimeout(() => {
+const timer = setInterval(() => {
+  if (log.output.failure() === undefined) return;
+  clearInterval(timer);
   log.fatal('last');
   console.log(log.output.failure(), log.output.takeDropped());
-  process.exit(0);
-}, 300);`;
+}, 10);`;
   const { stdout, status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
     timeout: 60_000,
