@@ -7,6 +7,7 @@ import { isTestKey } from '../payments/stripe/stripe-provider.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
 import { checkAllowList, checkCatalogue, checkPublicUrl, checkSecret } from './check-settings.ts';
+import { checkInstallation } from './check-installation.ts';
 import { checkMailServer } from './check-mail.ts';
 import { checkModeration } from './check-moderation.ts';
 import { checkDisk, checkStore } from './check-store.ts';
@@ -85,6 +86,12 @@ const checks: readonly DoctorCheck[] = [
     isNeeded: ({ usesFiles }) => usesFiles,
     run: ({ config, workFolder }) =>
       checkStore('RESULT_STORE', config.resultStore ?? defaultStore(config), config, workFolder),
+  },
+  {
+    name: 'installation',
+    isNeeded: ({ usesFiles }) => usesFiles,
+    run: ({ config, databaseUrl: url, temporal }) =>
+      url === undefined ? [] : checkInstallation(url, config, temporal?.namespace ?? config.temporalNamespace),
   },
   {
     name: 'second result store',

@@ -14,6 +14,7 @@ import type { Log } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
 import { mailBoxOf, openApiDependencies } from './api-dependencies.ts';
 import { watchReadiness } from './readiness.ts';
+import { watchInstallation } from './watch-installation.ts';
 import { foldersOf, watchDisks } from './watch-disks.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */
@@ -29,11 +30,15 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     log.warn({ err: error }, 'work folder unusable: images cannot be uploaded');
   });
   let isLeaving = false;
-  const reasons = () => (isLeaving ? ['stopping'] : [...readiness.reasons(), ...disks.problems()]);
+  const reasons = () => (isLeaving ? ['stopping'] : [...readiness.reasons(), ...belonging.problems(), ...disks.problems()]);
   const state = { reasons, diskProblem: () => disks.problems()[0] };
   const parts = await openApiDependencies(settings, log, metrics, state);
   const { db, events, taskWaiters } = parts.deps;
   const { databaseUrl, host, port, publicUrl } = settings;
+  const belonging = await watchInstallation({ db, settings, log, isWorker: false }).catch(async (error: unknown) => {
+    await parts.close();
+    throw error;
+  });
   const readiness = await watchReadiness({ part: 'api', databaseUrl, events, log, pauseMs: readinessPauseMs });
   const folders = foldersOf(settings);
   const disks = await watchDisks({ part: 'api', folders, events, log, pauseMs: readinessPauseMs });
@@ -43,7 +48,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const server = await startHttpServer({ app: createApp(parts.deps), host, port, log }).catch(
     async (error: unknown) => {
       stopping.abort();
-      await Promise.all([readiness.close(), disks.close(), parts.close()]);
+      await Promise.all([readiness.close(), belonging.close(), disks.close(), parts.close()]);
       throw listenError(error, settings, 'PORT');
     },
   );
@@ -62,7 +67,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await server.close(drainMs);
       await parts.drain(drainMs);
       await mailing?.close();
-      await Promise.all([readiness.close(), disks.close(), parts.close()]);
+      await Promise.all([readiness.close(), belonging.close(), disks.close(), parts.close()]);
     },
   };
 }

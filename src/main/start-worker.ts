@@ -20,7 +20,8 @@ import { retry } from '../platform/retry.ts';
 import type { RunningPart, Settings } from '../config/settings.ts';
 import { installTemporalRuntime } from '../temporal/temporal-runtime.ts';
 import { watchSchedules } from '../temporal/watch-schedules.ts';
-import { openWorkerDependencies } from './worker-dependencies.ts';
+import { openWorkerDependencies, type WorkerDependencies } from './worker-dependencies.ts';
+import { type Belonging, watchInstallation } from './watch-installation.ts';
 import { mainQueue, workerOptions } from './worker-options.ts';
 
 /** Longer than the longest deadline, so no attempt uses an older folder. */
@@ -49,7 +50,8 @@ export async function startWorker(
   await installTemporalRuntime(log, settings);
   const media = await prepareFiles(settings, log);
   const dependencies = openWorkerDependencies(settings, log, metrics, media);
-  const refusesWork = () => disks.problems()[0];
+  const belonging = await belongingOf(settings, dependencies, log);
+  const refusesWork = () => [...belonging.problems(), ...disks.problems()][0];
   const deps = wrap({ ...dependencies.deps, refusesWork });
   // The SDK's own retries would throw from a timer once the connection is closed.
   const temporal = connectTemporal(settings.temporal, { retries: false });
@@ -60,7 +62,7 @@ export async function startWorker(
   const folders = usesFiles(settings) ? foldersOf(settings) : {};
   const disks = await watchDisks({ part: 'worker', folders, events, log, pauseMs: readinessPauseMs });
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
-  metrics.readiness.set('worker', () => [...(phase === 'running' ? [] : [phase]), ...readiness.reasons(), ...disks.problems()]);
+  metrics.readiness.set('worker', () => [...(phase === 'running' ? [] : [phase]), ...readiness.reasons(), ...belonging.problems(), ...disks.problems()]);
   const stopping = new AbortController();
   const pollers = createPollers(settings, { deps, log, onFatal, client: temporal.client, signal: stopping.signal });
   let watching: Promise<void> | undefined;
@@ -87,13 +89,22 @@ export async function startWorker(
     await running.catch(() => {});
     // A check of the schedules may wait for a Temporal that hangs; meanwhile no further task begins.
     await Promise.all([watching, pollers.close()]);
-    await Promise.allSettled([readiness.close(), disks.close(), temporal.close(), dependencies.close()]);
+    await Promise.allSettled([readiness.close(), belonging.close(), disks.close(), temporal.close(), dependencies.close()]);
   };
   return { running, close };
 }
 
 function runsWorkflows({ workerQueues }: Settings): boolean {
   return workerQueues.includes('tasks');
+}
+
+/** A worker that only sends callbacks uses no store. */
+async function belongingOf(settings: Settings, { deps, close }: WorkerDependencies, log: Log): Promise<Belonging> {
+  if (!usesFiles(settings)) return { problems: () => [], close: () => Promise.resolve() };
+  return await watchInstallation({ db: deps.db, settings, log, isWorker: true }).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
 }
 
 /** Callbacks contain links only. */
