@@ -67,7 +67,7 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
     const worker = await startWorker(settings, log, fatal.reject, metrics);
     closings.push(worker.close);
     reportLateWorkers(worker, say);
-    const api = await startApi(settings, log, metrics);
+    const api = await startApi(settings, log, metrics, say);
     closings.push(api.close);
     closings.push((await recordAddress(config.dataFolder, settings.publicUrl)).remove);
     return { ...api, settings, log, logPath, fatal: fatal.promise, close };
@@ -114,15 +114,19 @@ export async function findDatabase(config: Config, say: Say, log: Log, signal: A
     config.databaseUrl === undefined
       ? await startPostgres({ folder: postgresFolder(config), log: say, signal })
       : { url: config.databaseUrl, stop: notOurs };
-  const waited = AbortSignal.timeout(databaseWaitMs);
-  const either = AbortSignal.any([signal, waited]);
+  // `AbortSignal.timeout` would never abort the combined signal on Node 20 once the garbage collector has run.
+  const waited = new AbortController();
+  const timer = setTimeout(() => waited.abort(), databaseWaitMs);
+  const either = AbortSignal.any([signal, waited.signal]);
   try {
     await retry({ step: 'migrate the database', log, signal: either, onFirstFailure: say }, () => migrateToLatest(url));
     return { settings: { databaseUrl: url }, stop };
   } catch (cause) {
     await stop();
-    if (!waited.aborted) throw cause;
+    if (!waited.signal.aborted) throw cause;
     throw new SetupError(`the database did not respond within ${databaseWaitMs / 1000} s`, { cause });
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -13,6 +13,7 @@ import { type Database, inTime } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
 import { mailBoxOf, openApiDependencies } from './api-dependencies.ts';
+import { reportSecret } from './check-secret.ts';
 import { watchReadiness } from './readiness.ts';
 import { watchInstallation } from './watch-installation.ts';
 import { foldersOf, watchDisks } from './watch-disks.ts';
@@ -24,8 +25,13 @@ const readinessPauseMs = 1_000;
 
 const publishLimitMs = 5_000;
 
-/** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
-export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
+/** Starts the HTTP API in this process; `say` prints a sentence for the operator. While Temporal is unavailable, tasks are accepted and wait. */
+export async function startApi(
+  settings: Settings,
+  log: Log,
+  metrics = createMetrics(),
+  say?: (message: string) => void,
+): Promise<RunningPart> {
   await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA').catch((error: unknown) => {
     log.warn({ err: error }, 'work folder unusable: images cannot be uploaded');
   });
@@ -40,6 +46,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     throw error;
   });
   const readiness = await watchReadiness({ part: 'api', databaseUrl, events, log, pauseMs: readinessPauseMs });
+  await reportSecret(db, settings, log, say);
   const folders = foldersOf(settings);
   const disks = await watchDisks({ part: 'api', folders, events, log, pauseMs: readinessPauseMs });
   metrics.readiness.set('api', reasons);

@@ -14,6 +14,7 @@ import { ensureSchedules } from '../temporal/schedules.ts';
 import { makePrivateFolder } from '../platform/startup-errors.ts';
 import { openStore, openStoreForLinks } from '../media/open-store.ts';
 import type { ResultStore } from '../media/result-store.ts';
+import { reportSecret } from './check-secret.ts';
 import { watchReadiness } from './readiness.ts';
 import { foldersOf, watchDisks } from './watch-disks.ts';
 import { retry } from '../platform/retry.ts';
@@ -51,6 +52,7 @@ export async function startWorker(
   const media = await prepareFiles(settings, log);
   const dependencies = openWorkerDependencies(settings, log, metrics, media);
   const belonging = await belongingOf(settings, dependencies, log);
+  await reportSecret(dependencies.deps.db, settings, log);
   const refusesWork = () => [...belonging.problems(), ...disks.problems()][0];
   const deps = wrap({ ...dependencies.deps, refusesWork });
   // The SDK's own retries would throw from a timer once the connection is closed.

@@ -3,6 +3,7 @@ import { type EventMetric, onEventsOf, type PartName } from './metric.ts';
 export type HealthMetricEvent =
   | { readonly kind: 'catalogue_read'; readonly part: PartName; readonly isRefused: boolean }
   | { readonly kind: 'database_checked'; readonly part: PartName; readonly isUp: boolean }
+  | { readonly kind: 'clock_checked'; readonly part: PartName; readonly offsetMs: number }
   | { readonly kind: 'temporal_checked'; readonly part: PartName; readonly isUp: boolean }
   | {
       readonly kind: 'disk_checked';
@@ -50,6 +51,15 @@ export const healthMetrics: readonly EventMetric[] = [
     process: 'worker',
     actWhen: '0 for 3 minutes ([runbook](runbooks.md#videogenschedulemissing))',
     on: on('schedule_checked', ({ queue, schedule, isPresent }) => [{ queue, schedule }, isPresent ? 1 : 0]),
+  },
+  {
+    type: 'state',
+    name: 'videogen_clock_offset_seconds',
+    help: "How far this machine's clock is ahead of the database's, as of the last check; negative if it is behind",
+    labels: ['of'],
+    process: 'both',
+    actWhen: 'above 2 or below -2 for 5 minutes ([runbook](runbooks.md#videogenclockoff))',
+    on: on('clock_checked', ({ part, offsetMs }) => [{ of: part }, offsetMs / 1000]),
   },
   {
     type: 'state',
