@@ -44,7 +44,8 @@ async function fetchFile(
       const lost = provider.uploads === true ? await moveUpload(attempt, job) : 'missing';
       return lost === 'missing' ? await endLostJob(attempt, job, lostVideo) : lost;
     }
-    if (error instanceof OutboundError && error.kind === 'blocked') return await endForbiddenResult(attempt, job, error);
+    if (error instanceof OutboundError && error.kind === 'blocked')
+      return await endForbiddenResult(attempt, job, error);
     if (!limit.signal.aborted) throw error;
     deps.log.error({ taskId, err: error }, 'paid video not fetched');
     return await endJobAndTask(attempt, job, providerFailures.timeout, { outcome: 'fail' });

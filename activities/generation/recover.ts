@@ -29,7 +29,8 @@ export async function resumeJob(attempt: Attempt, resumed: Extract<NextJob, { ki
   const { ordinal, pool, jobId: id, handle, intendedAt, ageMs, detail, submittedAt, upstreamEndedAt } = row;
   const job = { taskId: task.taskId, ordinal, jobKey, pool, open, resubmissions };
   if (provider.runs !== 'upstream') return { kind: 'job', job: { ...job, state: 'in_request', provider } };
-  if (id === undefined) return { kind: 'job', job: { ...job, state: 'unanswered', provider, intendedAt, ageMs, detail } };
+  if (id === undefined)
+    return { kind: 'job', job: { ...job, state: 'unanswered', provider, intendedAt, ageMs, detail } };
   // The attempt that recorded the job may have died before this.
   await markGenerating(attempt);
   return { kind: 'job', job: runningJob(task, job, { provider, id, handle, submittedAt, upstreamEndedAt }) };

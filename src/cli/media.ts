@@ -27,7 +27,9 @@ export function addMediaCommands(program: Command, run: RunOnDatabase): void {
     )
     .action(run(check));
   addCommand(media, 'adopt', '', '--json')
-    .description('make RESULT_STORE and TEMPORAL_NAMESPACE those of this installation, after they were replaced on purpose')
+    .description(
+      'make RESULT_STORE and TEMPORAL_NAMESPACE those of this installation, after they were replaced on purpose',
+    )
     .action(run(adopt));
   addCommand(media, 'copy', '', '--json')
     .description('copy missing files from RESULT_STORE_ALSO to RESULT_STORE, while the service runs; safe to repeat')

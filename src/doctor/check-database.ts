@@ -4,11 +4,7 @@ import { errorCode, messageOf } from '../platform/errors.ts';
 import { secretProblem, trySecrets } from '../main/check-secret.ts';
 import { clockWarnMs } from '../platform/database/clock.ts';
 import { createDatabase, type Database } from '../platform/database/database.ts';
-import {
-  type DatabaseFacts,
-  listMissingRights,
-  readDatabaseFacts,
-} from '../operators/inspection.ts';
+import { type DatabaseFacts, listMissingRights, readDatabaseFacts } from '../operators/inspection.ts';
 import { listMigrations } from '../schema/migrator.ts';
 import { readSchemaState } from '../schema/schema-state.ts';
 import { listWorkerReports } from '../models/worker-reports.ts';

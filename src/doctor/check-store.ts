@@ -83,7 +83,8 @@ const freeSpace = 'Free some space, or lower MEDIA_RETENTION_DAYS.';
 export function diskFinding(check: string, path: string, error: unknown): Finding | undefined {
   const problem = diskProblemOf(errorCode(error));
   if (problem === undefined) return undefined;
-  const remedy = problem === 'disk full' ? freeSpace : 'Check the disk and how it is mounted; see the log of the system.';
+  const remedy =
+    problem === 'disk full' ? freeSpace : 'Check the disk and how it is mounted; see the log of the system.';
   return failure(check, `${problem}: ${path}`, remedy);
 }
 

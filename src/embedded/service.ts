@@ -79,7 +79,10 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
 
 /** The ports are tried before anything is created or started. */
 async function requireFreePorts({ host, port, metricsPort }: Config): Promise<void> {
-  for (const [setting, number] of [['PORT', port], ['METRICS_PORT', metricsPort]] as const) {
+  for (const [setting, number] of [
+    ['PORT', port],
+    ['METRICS_PORT', metricsPort],
+  ] as const) {
     if (number === undefined || number === 0) continue;
     const server = createServer();
     await once(server.listen({ port: number, host }), 'listening').catch((error: unknown) => {

@@ -210,7 +210,11 @@ export const errorCatalogue = {
 export type ErrorCode = keyof typeof errorCatalogue;
 
 /** Errors of every endpoint that uses the database. */
-export const databaseFailures = ['database_unavailable', 'database_busy', 'disk_full'] as const satisfies readonly ErrorCode[];
+export const databaseFailures = [
+  'database_unavailable',
+  'database_busy',
+  'disk_full',
+] as const satisfies readonly ErrorCode[];
 
 type HttpErrorDetails = {
   readonly msg?: string;

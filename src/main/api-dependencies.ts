@@ -108,10 +108,7 @@ export async function openApiDependencies(
 }
 
 /** The space that is left is for tasks that were accepted. */
-function unlessDiskFull(
-  store: HttpDeps['storeUpload'],
-  diskProblem: HttpDeps['diskProblem'],
-): HttpDeps['storeUpload'] {
+function unlessDiskFull(store: HttpDeps['storeUpload'], diskProblem: HttpDeps['diskProblem']): HttpDeps['storeUpload'] {
   return async (...upload) => {
     if (diskProblem() !== undefined) throw new HttpError('disk_full');
     return await store(...upload);

@@ -26,7 +26,10 @@ export async function trySecrets(
   return { tried: stored.length, unopened: unopened.length, older };
 }
 
-export function secretProblem({ tried, unopened }: Tried): { readonly message: string; readonly remedy: string } | undefined {
+export function secretProblem({
+  tried,
+  unopened,
+}: Tried): { readonly message: string; readonly remedy: string } | undefined {
   if (unopened === 0) return undefined;
   return {
     message: `VIDEOGEN_SECRET does not open ${unopened} of ${tried} callback secrets: callbacks cannot be signed`,

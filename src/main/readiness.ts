@@ -95,7 +95,11 @@ function watchClock({ part, events, log }: Pick<WatchedParts, 'part' | 'events' 
     const offsetMs = (sentAt + receivedAt) / 2 - databaseNow;
     events.emit({ kind: 'clock_checked', part, offsetMs });
     const isOff = Math.abs(offsetMs) - (receivedAt - sentAt) / 2 > clockWarnMs;
-    const fields = { part, offsetSeconds: offsetMs / 1000, remedy: 'run a time service on this machine and that of the database' };
+    const fields = {
+      part,
+      offsetSeconds: offsetMs / 1000,
+      remedy: 'run a time service on this machine and that of the database',
+    };
     if (isOff && !wasOff) log.warn(fields, 'clock differs from that of the database');
     if (!isOff && wasOff) log.info({ part }, 'clock agrees with that of the database again');
     wasOff = isOff;

@@ -36,7 +36,8 @@ export async function startApi(
     log.warn({ err: error }, 'work folder unusable: images cannot be uploaded');
   });
   let isLeaving = false;
-  const reasons = () => (isLeaving ? ['stopping'] : [...readiness.reasons(), ...belonging.problems(), ...disks.problems()]);
+  const reasons = () =>
+    isLeaving ? ['stopping'] : [...readiness.reasons(), ...belonging.problems(), ...disks.problems()];
   const state = { reasons, diskProblem: () => disks.problems()[0] };
   const parts = await openApiDependencies(settings, log, metrics, state);
   const { db, events, taskWaiters } = parts.deps;

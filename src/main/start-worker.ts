@@ -64,7 +64,12 @@ export async function startWorker(
   const folders = usesFiles(settings) ? foldersOf(settings) : {};
   const disks = await watchDisks({ part: 'worker', folders, events, log, pauseMs: readinessPauseMs });
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
-  metrics.readiness.set('worker', () => [...(phase === 'running' ? [] : [phase]), ...readiness.reasons(), ...belonging.problems(), ...disks.problems()]);
+  metrics.readiness.set('worker', () => [
+    ...(phase === 'running' ? [] : [phase]),
+    ...readiness.reasons(),
+    ...belonging.problems(),
+    ...disks.problems(),
+  ]);
   const stopping = new AbortController();
   const pollers = createPollers(settings, { deps, log, onFatal, client: temporal.client, signal: stopping.signal });
   let watching: Promise<void> | undefined;
@@ -91,7 +96,13 @@ export async function startWorker(
     await running.catch(() => {});
     // A check of the schedules may wait for a Temporal that hangs; meanwhile no further task begins.
     await Promise.all([watching, pollers.close()]);
-    await Promise.allSettled([readiness.close(), belonging.close(), disks.close(), temporal.close(), dependencies.close()]);
+    await Promise.allSettled([
+      readiness.close(),
+      belonging.close(),
+      disks.close(),
+      temporal.close(),
+      dependencies.close(),
+    ]);
   };
   return { running, close };
 }

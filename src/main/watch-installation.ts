@@ -37,8 +37,7 @@ export async function watchInstallation({
 }: WatchedInstallation): Promise<Belonging> {
   let problem: string | undefined = 'result store not checked yet';
   const find = async (): Promise<Mismatch | undefined> =>
-    (await checkStores(db, settings)) ??
-    (isWorker ? await checkNamespace(db, settings.temporal.namespace) : undefined);
+    (await checkStores(db, settings)) ?? (isWorker ? await checkNamespace(db, settings.temporal.namespace) : undefined);
   const check = async () => {
     const found = await pTimeout(find(), { milliseconds: checkLimitMs });
     if (found !== undefined && problem !== shown) log.error(found, 'settings of another installation; no work is done');

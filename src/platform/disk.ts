@@ -21,7 +21,11 @@ export async function readDisk(path: string): Promise<DiskState | undefined> {
   try {
     const [{ dev }, { bavail, blocks, bsize, files, ffree }] = await Promise.all([stat(path), statfs(path)]);
     const space = { freeBytes: bavail * bsize, sizeBytes: blocks * bsize };
-    return { device: dev, ...space, problem: spaceProblem({ ...space, files, freeFiles: ffree }) ?? (await writeProblem(path)) };
+    return {
+      device: dev,
+      ...space,
+      problem: spaceProblem({ ...space, files, freeFiles: ffree }) ?? (await writeProblem(path)),
+    };
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;

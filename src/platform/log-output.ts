@@ -121,7 +121,11 @@ function writeAll(fd: number, bytes: Uint8Array, { writeSync: write }: WriteCall
       rest = rest.subarray(write(fd, rest));
     } catch (error) {
       const isBusy = busyCodes.includes(errorCode(error)) && pauses < maxBusyPausesAtExit;
-      if (!isBusy) return { error: error instanceof Error ? error : new Error(String(error)), isPartial: rest.length < bytes.length };
+      if (!isBusy)
+        return {
+          error: error instanceof Error ? error : new Error(String(error)),
+          isPartial: rest.length < bytes.length,
+        };
       pauses += 1;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, busyPauseMs);
     }

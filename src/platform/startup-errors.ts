@@ -21,7 +21,10 @@ export function folderError(error: unknown, path: string, setting: string): unkn
   const reason = code === undefined ? undefined : folderReasons[code];
   if (reason === undefined) return error;
   const spaceAdvice = `Free some space on its disk, or set ${setting} to another folder.`;
-  if (isOutOfSpace(code)) return new SetupError(`The folder ${path} cannot be written: ${reason} (${code}). ${spaceAdvice}`, { cause: error });
+  if (isOutOfSpace(code))
+    return new SetupError(`The folder ${path} cannot be written: ${reason} (${code}). ${spaceAdvice}`, {
+      cause: error,
+    });
   const advice = `Start the program as the account that owns it, or set ${setting} to another folder.`;
   return new SetupError(`The folder ${path} cannot be used by this account: ${reason} (${code}). ${advice}`, {
     cause: error,

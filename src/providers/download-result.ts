@@ -38,7 +38,8 @@ export async function downloadResult(
       if (!isVideo && otherFiles < maxOtherFiles) throw new Error('the download is no video');
       return { path };
     } catch (error) {
-      if (error instanceof VideoLost || (error instanceof OutboundError && finalKinds.includes(error.kind))) throw error;
+      if (error instanceof VideoLost || (error instanceof OutboundError && finalKinds.includes(error.kind)))
+        throw error;
       // The disk of this worker is full, and that of another one may not be.
       if (isSystemError(error)) throw error;
       if (!signal.aborted) warn('result download failed', detailOf({ error }));

@@ -2,7 +2,12 @@ import { one } from '../platform/database/statement.ts';
 
 /** Compares the migrations that have run with those of this release; `newer` are of a later one. */
 export const readSchemaState = one<
-  { readonly now: number; readonly isReadOnly: boolean; readonly missing: readonly string[]; readonly newer: readonly string[] },
+  {
+    readonly now: number;
+    readonly isReadOnly: boolean;
+    readonly missing: readonly string[];
+    readonly newer: readonly string[];
+  },
   [required: readonly string[]]
 >({
   name: 'read-schema-state',

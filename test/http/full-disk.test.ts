@@ -15,7 +15,11 @@ before(async () => {
 });
 after(() => service.close());
 
-const errorOf = ({ status, headers, json }: Awaited<ReturnType<HttpService['send']>>) => [status, headers['retry-after'], json.error];
+const errorOf = ({ status, headers, json }: Awaited<ReturnType<HttpService['send']>>) => [
+  status,
+  headers['retry-after'],
+  json.error,
+];
 
 test('503 disk_full a create is refused without a charge while a disk is full, and accepted afterwards', async () => {
   const { key } = await service.newAccount(1_000);

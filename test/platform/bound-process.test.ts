@@ -39,7 +39,11 @@ for (const [what, script] of Object.entries({
   });
 
 test('the exit code, the output and the arguments of a program that ends are its own', async () => {
-  const { file, args } = boundToThisProcess('/bin/sh', ['-c', 'echo "$1"; cat; exit 7', 'sh', "it's $a"], [['SIGKILL', 0]]);
+  const { file, args } = boundToThisProcess(
+    '/bin/sh',
+    ['-c', 'echo "$1"; cat; exit 7', 'sh', "it's $a"],
+    [['SIGKILL', 0]],
+  );
   const ended = await promisify(execFile)(file, args).catch((error: unknown) => error);
   const { code, stdout } = ended as { code: unknown; stdout: unknown }; // how execFile rejects
   assert.deepEqual([code, stdout], [7, "it's $a\n"]);

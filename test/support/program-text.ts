@@ -4,7 +4,9 @@ import type { TestContext } from 'node:test';
 
 /** Runs the text of a module in a process of its own, which is killed with the test. */
 export function startProgramText(t: TestContext, text: string): ChildProcessByStdio<null, Readable, null> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', text], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', text], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   t.after(() => child.kill('SIGKILL'));
   return child;
 }

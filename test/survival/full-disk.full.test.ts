@@ -15,7 +15,13 @@ import { waitFor } from '../support/wait-for.ts';
 
 // `npm start` whose folders are on small disks of their own. Each is filled while a task is rendered and a callback is due.
 
-const folders = { 'data folder': '.', database: 'postgres', Temporal: 'temporal', 'result store': 'results', 'work folder': 'work' };
+const folders = {
+  'data folder': '.',
+  database: 'postgres',
+  Temporal: 'temporal',
+  'result store': 'results',
+  'work folder': 'work',
+};
 type Folder = keyof typeof folders;
 
 describe('a full disk', { skip: skipsWithoutMount }, () => {
@@ -62,7 +68,12 @@ describe('a full disk', { skip: skipsWithoutMount }, () => {
     Number(/^videogen_log_lines_dropped_total (\d+)/m.exec((await statusOf('/metrics')).text)?.[1] ?? 'NaN');
 
   /** Breaks a disk while a task is under way, and makes it usable again. */
-  async function survives(name: Folder, reason: RegExp, breakDisk: () => Promise<void> | void, mendDisk = () => diskOf(name).empty()) {
+  async function survives(
+    name: Folder,
+    reason: RegExp,
+    breakDisk: () => Promise<void> | void,
+    mendDisk = () => diskOf(name).empty(),
+  ) {
     const taskId = await accepted();
     await breakDisk();
     await waitFor('the reason', async () => {
@@ -77,7 +88,9 @@ describe('a full disk', { skip: skipsWithoutMount }, () => {
     await mendDisk();
     await waitFor('a ready service', async () => ((await statusOf('/readyz')).status === 200 ? true : undefined));
     assert.equal((await waitForRecord(api, taskId))['state'], 'success');
-    await waitFor('the callback', () => (receiver.received.some(({ body }) => body.includes(taskId)) ? true : undefined));
+    await waitFor('the callback', () =>
+      receiver.received.some(({ body }) => body.includes(taskId)) ? true : undefined,
+    );
   }
 
   for (const name of Object.keys(folders) as Folder[])
@@ -86,7 +99,9 @@ describe('a full disk', { skip: skipsWithoutMount }, () => {
     });
 
   test('without inodes, or mounted read-only, is treated alike', async () => {
-    await survives('result store', /disk full \(no free inodes\): result store/, () => diskOf('result store').useInodes());
+    await survives('result store', /disk full \(no free inodes\): result store/, () =>
+      diskOf('result store').useInodes(),
+    );
     const { makeReadOnly, makeWritable } = diskOf('work folder');
     await survives('work folder', /disk read-only: work folder/, makeReadOnly, async () => makeWritable());
   });
@@ -94,7 +109,11 @@ describe('a full disk', { skip: skipsWithoutMount }, () => {
   test('drops lines of the log and counts them; doctor names the disk', async () => {
     const before = await dropped();
     await diskOf('data folder').fill();
-    await waitFor('dropped lines', async () => ((await dropped()) > before ? true : undefined));
+    await waitFor('dropped lines', async () => {
+      // Each request is a line, and the file may have room for some.
+      assert.equal((await create('refused')).status, 503);
+      return (await dropped()) > before ? true : undefined;
+    });
     const { code, stdout } = await videogen(env, 'doctor', '--json');
     const { findings } = JSON.parse(stdout) as { findings: readonly Finding[] }; // what the command prints
     const found = findings.find(({ check }) => check === 'data folder');
@@ -106,6 +125,7 @@ describe('a full disk', { skip: skipsWithoutMount }, () => {
   });
 
   test('and kill -9 of the service leave no process behind', async () => {
+    await waitFor('a ready service', async () => ((await statusOf('/readyz')).status === 200 ? true : undefined));
     await createdTask(api, 'a film that is being rendered');
     await diskOf('database').fill();
     await diskOf('Temporal').fill();

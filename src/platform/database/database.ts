@@ -68,7 +68,10 @@ export class DatabaseUnavailable extends Error {
 }
 
 /** By SQLSTATE. */
-const writeRefusals: Readonly<Record<string, 'disk_full' | 'read_only'>> = { '53100': 'disk_full', '25006': 'read_only' };
+const writeRefusals: Readonly<Record<string, 'disk_full' | 'read_only'>> = {
+  '53100': 'disk_full',
+  '25006': 'read_only',
+};
 
 /** A caller waited too long for a connection or its account's queue, or too many callers waited. Nothing was sent. */
 export class DatabaseBusy extends DatabaseUnavailable {
