@@ -8,13 +8,14 @@ import { findTask, type GeneratingTask, pauseGeneration, startGeneration } from 
 import { withRetryRecorded } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { Attempt } from './generation/attempt.ts';
-import { errorOf, requireWorkingMachine } from './generation/failures.ts';
+import { errorOf } from './generation/failures.ts';
 import { generate } from './generation/generate.ts';
 import { nextJob, type NextJob, ownMachineStop } from './generation/reserve.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
 import { referenceFolderOf } from './task-files.ts';
 import { withWorkFolder } from './work-folder.ts';
+import { requireWorkingMachine } from './working-machine.ts';
 
 type GenerationOrder = {
   readonly taskId: string;

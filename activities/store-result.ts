@@ -15,10 +15,10 @@ import type { VideoFacts } from '../src/media/probe-video.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { withRetryRecorded } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
-import { requireWorkingMachine } from './generation/failures.ts';
 import { keepAliveMs } from './heartbeats.ts';
 import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-files.ts';
 import { withWorkFolder } from './work-folder.ts';
+import { requireWorkingMachine } from './working-machine.ts';
 
 /** A generated video that is in our own store. */
 export type StagedVideo = {

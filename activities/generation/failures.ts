@@ -4,7 +4,6 @@ import { TaskError } from '../../src/platform/errors.ts';
 import type { TaskFailure } from '../../src/tasks/task.ts';
 import { mediaUrlsOf, type TaskInput } from '../../src/tasks/task-input.ts';
 import type { UpstreamError } from '../../src/providers/contract.ts';
-import type { ActivityDeps } from '../deps.ts';
 import type { Stop } from './job.ts';
 
 /** Clients read these sentences, which contain no text of an upstream. */
@@ -52,14 +51,6 @@ export function failureIn(error: unknown): TaskFailure | undefined {
 }
 
 const maxPauseMs = 120_000;
-
-const machinePauseMs = 5_000;
-
-/** Throws if no attempt may begin on this machine. The task waits, and its deadline does not run. */
-export function requireWorkingMachine({ refusesWork }: Pick<ActivityDeps, 'refusesWork'>): void {
-  const why = refusesWork?.();
-  if (why !== undefined) throw errorOf({ kind: 'waits', why, pauseMs: machinePauseMs });
-}
 
 /** The error that the activity throws to Temporal, where a pause between attempts costs nothing. Waiting is not logged as a failure. */
 export function errorOf(stop: Stop): Error {

@@ -280,3 +280,12 @@ test('a task of our own machine waits in the queue while the preview is off or d
     ['queuing', 0],
   ]);
 });
+
+test('a machine that refuses work begins no attempt, and the deadline of the task does not run', async () => {
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('waits'));
+  const upstream = createFakeUpstream();
+  const deps = { ...activityDeps(database.db, folder, [upstream]), refusesWork: () => 'disk full: work folder' };
+  const attempt = silentActivity({ workflowId: taskId }, () => createGenerateVideo(deps)({ taskId, isRemote: true }));
+  await assert.rejects(attempt, { type: 'waiting', message: 'disk full: work folder' });
+  assert.deepEqual([upstream.asked, (await findTask(database.db, taskId))?.state], [[], 'waiting']);
+});

@@ -220,3 +220,21 @@ test('a create that dies before its commit counts towards no cap', async () => {
   assert.deepEqual(await spentOf(client), [['key', 'total', 0]]);
   assert.equal((await findAccount(database.db, client.accountId))?.balance, 1_000 * price);
 });
+
+test('the cap of a member who has left makes no create slower, and is in force again when they return', async () => {
+  const accountId = await newAccount();
+  const run = (text: string, values: readonly unknown[]) => database.db.run({ name: text, text }, values);
+  const userId = uuidv7();
+  await run('insert into users (id, email) values ($1, $2)', [userId, `${userId}@example.com`]);
+  const join = () =>
+    run(`insert into memberships (account_id, user_id, role) values ($1, $2, 'member')`, [accountId, userId]);
+  const isCapped = async () => (await run('select capped from accounts where id = $1', [accountId]))[0]?.['capped'];
+  await join();
+  assert.ok(await setSpendCaps(database.db, accountId, { kind: 'member', id: userId }, { total: 20 * price }));
+  const found = [await isCapped()];
+  await run('delete from memberships where user_id = $1', [userId]);
+  found.push(await isCapped());
+  await join();
+  found.push(await isCapped());
+  assert.deepEqual(found, [true, false, true]);
+});

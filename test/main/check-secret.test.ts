@@ -15,7 +15,7 @@ after(() => database.close());
 
 test('a process says at the start that VIDEOGEN_SECRET does not open what is stored, and what to do', async () => {
   const [secret, other] = ['s'.repeat(32), 'o'.repeat(32)];
-  const { accountId } = await createAccount(database.db, { name: 'a', credits: 0 });
+  const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
   await callbackSecretsOf(database.db, createSecretBox(secret), accountId);
   const report = async (settings: Parameters<typeof reportSecret>[1]) => {
     const [lines, said]: [string[], string[]] = [[], []];
