@@ -49,7 +49,7 @@ export type ApiDependencies = {
   close(): Promise<void>;
 };
 
-/** What the process knows of itself, and returns immediately. */
+/** The state of the process; both functions return immediately. */
 type ProcessState = { readonly reasons: () => readonly string[] } & Pick<HttpDeps, 'diskProblem'>;
 
 /** Wires the dependencies of the HTTP layer. Connects to Temporal lazily. */

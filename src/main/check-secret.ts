@@ -40,7 +40,7 @@ export function secretProblem({
 
 const checkLimitMs = 5_000;
 
-/** Logs at the start that the secret has changed. An unavailable database delays the start for a moment only. */
+/** Logs at the start that the secret has changed. An unavailable database delays the start for five seconds at most. */
 export async function reportSecret(
   db: Database,
   settings: Pick<Settings, 'secret' | 'secretPrevious'>,

@@ -2,9 +2,9 @@
 export type EndStep = readonly [signal: string, seconds: number];
 
 /**
- * Runs beside a program that this process starts, and ends it if this process ends in any way, also by SIGKILL. The system then closes the
- * pipe to the standard input of the shell. The shell first starts this watcher, without being its parent, and then becomes the program, so
- * that no moment is left without one and the pid stays the same.
+ * The watcher runs beside a program that this process starts, and ends it if this process ends in any way, also by SIGKILL: the system then
+ * closes the pipe to the standard input of the shell. The shell first starts the watcher, without staying its parent, and then becomes the
+ * program, so that the program never runs without one and its pid stays the same.
  */
 const script = `
 exec 3<&0 </dev/null

@@ -1,7 +1,7 @@
 import { write as writeAsync, writeSync } from 'node:fs';
 import { errorCode, messageOf } from './errors.ts';
 
-/** Where the lines of a log go. It never throws, blocks or ends the process: lines that cannot be written are dropped and counted. */
+/** The destination of a log's lines. It never throws, blocks or ends the process: lines that cannot be written are dropped and counted. */
 export type LogOutput = {
   readonly write: (line: string) => void;
   /** Writes the buffered lines before the process ends. */
@@ -25,7 +25,7 @@ const batchBytes = 4_096;
 const batchMs = 100;
 /** When the reader of a pipe stalls, lines beyond this size are dropped. */
 const maxBytes = 16 * 1024 * 1024;
-/** A pipe whose reader is slow accepts nothing for a moment. */
+/** A pipe whose reader is slow accepts nothing for a time. */
 const busyCodes: readonly (string | undefined)[] = ['EAGAIN', 'EBUSY'];
 const busyPauseMs = 100;
 /** The end of a process waits this long for such a reader. */
