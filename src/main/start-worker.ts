@@ -112,12 +112,14 @@ function runsWorkflows({ workerQueues }: Settings): boolean {
 }
 
 /** A worker that only sends callbacks uses no store. */
-async function belongingOf(settings: Settings, { deps, close }: WorkerDependencies, log: Log): Promise<Belonging> {
+async function belongingOf(settings: Settings, dependencies: WorkerDependencies, log: Log): Promise<Belonging> {
   if (!usesFiles(settings)) return { problems: () => [], close: () => Promise.resolve() };
-  return await watchInstallation({ db: deps.db, settings, log, isWorker: true }).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
+  return await watchInstallation({ db: dependencies.deps.db, settings, log, isWorker: true }).catch(
+    async (error: unknown) => {
+      await dependencies.close();
+      throw error;
+    },
+  );
 }
 
 /** Callbacks contain links only. */

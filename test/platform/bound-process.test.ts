@@ -31,8 +31,8 @@ for (const [what, script] of Object.entries({
 }))
   test(`${what} ends with a process that is killed`, async (t) => {
     const starter = startProgramText(t, starterOf(['-c', script], `[['SIGINT', 1], ['SIGKILL', 0]]`));
-    const [line]: unknown[] = await once(starter.stdout, 'data');
-    const pid = Number(String(line).trim());
+    const output: unknown[] = await once(starter.stdout, 'data');
+    const pid = Number(String(output[0]).trim());
     assert.ok(lives(pid));
     starter.kill('SIGKILL');
     await waitFor('the end of the program', () => (lives(pid) ? undefined : true));

@@ -107,12 +107,12 @@ describe('a full disk', { skip: skipsWithoutMount }, () => {
   });
 
   test('drops lines of the log and counts them; doctor names the disk', async () => {
-    const before = await dropped();
+    const droppedBefore = await dropped();
     await diskOf('data folder').fill();
     await waitFor('dropped lines', async () => {
       // Each request is a line, and the file may have room for some.
       assert.equal((await create('refused')).status, 503);
-      return (await dropped()) > before ? true : undefined;
+      return (await dropped()) > droppedBefore ? true : undefined;
     });
     const { code, stdout } = await videogen(env, 'doctor', '--json');
     const { findings } = JSON.parse(stdout) as { findings: readonly Finding[] }; // what the command prints
