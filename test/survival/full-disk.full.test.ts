@@ -111,7 +111,7 @@ describe('a full disk', { skip: skipsWithoutMount }, () => {
     await diskOf('data folder').fill();
     await waitFor('dropped lines', async () => {
       // Each request is a line, and the file may have room for some.
-      assert.equal((await create('refused')).status, 503);
+      await create('a line of the log');
       return (await dropped()) > droppedBefore ? true : undefined;
     });
     const { code, stdout } = await videogen(env, 'doctor', '--json');
