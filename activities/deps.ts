@@ -64,5 +64,7 @@ export type ActivityDeps = {
   };
   /** A task whose workflow's code fails is refunded after this time, so that an operator can roll a bad release back. */
   readonly stuckTaskMs: number;
+  /** Returns why no attempt may begin on this worker now, such as a full disk. */
+  readonly refusesWork?: () => string | undefined;
   readonly events: Events;
 };

@@ -15,6 +15,7 @@ import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
 import { referenceFolderOf } from './task-files.ts';
 import { withWorkFolder } from './work-folder.ts';
+import { requireWorkingMachine } from './working-machine.ts';
 
 type GenerationOrder = {
   readonly taskId: string;
@@ -52,6 +53,7 @@ async function generateOnce(deps: ActivityDeps, taskId: string, isRemote: boolea
  * begun.
  */
 async function admit(deps: ActivityDeps, taskId: string, isRemote: boolean): Promise<NextJob | undefined> {
+  requireWorkingMachine(deps);
   if (!isRemote) {
     const stop = await ownMachineStop(deps);
     if (stop !== undefined) throw errorOf(stop);

@@ -2,7 +2,8 @@ import { Context } from '@temporalio/activity';
 import { hourMs } from '../src/platform/duration.ts';
 import type { HousekeepingStep } from '../src/temporal/maintenance.ts';
 import { deleteExpiredContent } from '../src/tasks/content-deletion.ts';
-import { deleteExpiredUsers } from '../src/people/erasure.ts';
+import { deleteExpiredUsers, listErasuresByCommand } from '../src/people/erasure.ts';
+import { readCursor, saveCursor } from '../src/platform/database/maintenance.ts';
 import {
   deleteExpiredAccountEvents,
   deleteExpiredCreateAttempts,
@@ -70,13 +71,15 @@ const steps: Record<HousekeepingStep, Step> = {
     const retentionMs = Math.min(promptsMs, accountEventRetentionMs);
     return deletePages(() => deleteExpiredAccountEvents(db, Date.now() - retentionMs, pageSize));
   },
-  deleteExpiredUsers: ({ db, log, retention: { usersMs } }) =>
-    deletePages(async () => {
+  deleteExpiredUsers: async ({ db, log, retention: { usersMs } }) => {
+    await deletePages(async () => {
       const userIds = await deleteExpiredUsers(db, Date.now() - usersMs, pageSize);
       // The log outlives a restore of the database, after which a user has to be erased again.
       for (const userId of userIds) log.info({ userId }, 'user erased');
       return userIds.length;
-    }),
+    });
+    await logErasuresByCommand({ db, log });
+  },
   deleteExpiredRequests: trimRequestLog,
   countUsage: ({ db }) => repeatPages(async () => (await countUsage(db, usagePageSize)).tasks, usagePageSize),
   deleteExpiredContent: async ({ db, retention: { promptsMs } }) => {
@@ -89,6 +92,17 @@ const steps: Record<HousekeepingStep, Step> = {
 
 export function createHousekeep(deps: ActivityDeps) {
   return (step: HousekeepingStep): Promise<void> => steps[step](deps);
+}
+
+const loggedErasures = 'erasures-by-command';
+
+/** The command line writes to a terminal, so a worker logs its erasures. */
+async function logErasuresByCommand({ db, log }: Pick<ActivityDeps, 'db' | 'log'>): Promise<void> {
+  const logged = Number((await readCursor(db, loggedErasures))?.row ?? 0);
+  const erasures = await listErasuresByCommand(db, logged, pageSize);
+  for (const { userId } of erasures) log.info({ userId }, 'user erased');
+  const last = erasures.at(-1);
+  if (last !== undefined) await saveCursor(db, loggedErasures, String(last.actionId));
 }
 
 function deletePages(deletePage: () => Promise<number>): Promise<void> {

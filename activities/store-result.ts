@@ -16,6 +16,7 @@ import type { ActivityDeps } from './deps.ts';
 import { keepAliveMs } from './heartbeats.ts';
 import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-files.ts';
 import { withWorkFolder } from './work-folder.ts';
+import { requireWorkingMachine } from './working-machine.ts';
 
 /** A generated video that is in our own store. */
 export type StagedVideo = {
@@ -31,11 +32,12 @@ export type StagedVideo = {
  */
 export function createStoreResult(deps: ActivityDeps) {
   return ({ taskId, form }: StoreOrder): Promise<TaskResult> =>
-    withRetryRecorded(deps, taskId, () =>
-      withHeartbeats(() =>
+    withRetryRecorded(deps, taskId, () => {
+      requireWorkingMachine(deps);
+      return withHeartbeats(() =>
         withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, { taskId, form }, folder)),
-      ),
-    );
+      );
+    });
 }
 
 type StoreOrder = { readonly taskId: string; readonly form?: VideoForm | undefined };

@@ -60,7 +60,7 @@ type Signals = Pick<Attempt, 'signal' | 'signalWithoutDeadline'>;
 /** Returns the end of an attempt whose signal has aborted. */
 export function interrupted(attempt: Signals): Stop {
   if (hasDeadlinePassed(attempt)) return { kind: 'task_failed', failure: providerFailures.timeout };
-  return isCancelled(attempt) ? { kind: 'cancelled' } : { kind: 'undecided', detail: 'another attempt takes over' };
+  return isCancelled(attempt) ? { kind: 'cancelled' } : { kind: 'interrupted' };
 }
 
 export function hasDeadlinePassed({ signal, signalWithoutDeadline }: Signals): boolean {

@@ -12,6 +12,7 @@ export const providerFailures = {
   failed: { failCode: 'provider_rejected', failMsg: 'The video model failed while it made this video.' },
   unavailable: { failCode: 'provider_unavailable', failMsg: 'The video provider is temporarily unavailable.' },
   tooLarge: { failCode: 'result_invalid', failMsg: 'The generated video is too large to be stored.' },
+  unreachable: { failCode: 'result_invalid', failMsg: 'The generated video could not be fetched.' },
   timeout: { failCode: 'timeout', failMsg: 'The video was not finished within the time allowed for this model.' },
   cancelled: { failCode: 'cancelled', failMsg: 'The task was cancelled.' },
 } as const satisfies Readonly<Record<string, TaskFailure>>;
@@ -67,6 +68,13 @@ export function errorOf(stop: Stop): Error {
       const { failCode, failMsg } = providerFailures.unavailable;
       return new TaskError(failCode, failMsg, { retryable: true, cause: new Error(stop.detail) });
     }
+    case 'interrupted':
+      // A type that is no failCode: the provider has nothing to do with it.
+      return ApplicationFailure.create({
+        message: 'this worker stops, or was replaced; another attempt continues',
+        type: 'interrupted',
+        category: ApplicationFailureCategory.BENIGN,
+      });
     case 'cancelled':
       break;
   }

@@ -28,8 +28,8 @@ async function fetchFile(
 ): Promise<GeneratedVideo | 'moved' | Exclude<Outcome, { kind: 'video' }>> {
   const { deps, workFolder, signalWithoutDeadline } = attempt;
   const { taskId, provider, upstream, success } = job;
-  const limit = AbortSignal.timeout(limitMs);
-  const signal = AbortSignal.any([signalWithoutDeadline, limit]);
+  const limit = deps.startDeadline(limitMs);
+  const signal = AbortSignal.any([signalWithoutDeadline, limit.signal]);
   try {
     const upload = success.isUploaded === true ? await moveUpload(attempt, job) : undefined;
     if (upload !== undefined && upload !== 'missing') return upload;
@@ -44,10 +44,21 @@ async function fetchFile(
       const lost = provider.uploads === true ? await moveUpload(attempt, job) : 'missing';
       return lost === 'missing' ? await endLostJob(attempt, job, lostVideo) : lost;
     }
-    if (!limit.aborted) throw error;
+    if (error instanceof OutboundError && error.kind === 'blocked')
+      return await endForbiddenResult(attempt, job, error);
+    if (!limit.signal.aborted) throw error;
     deps.log.error({ taskId, err: error }, 'paid video not fetched');
     return await endJobAndTask(attempt, job, providerFailures.timeout, { outcome: 'fail' });
+  } finally {
+    limit.stop();
   }
+}
+
+/** The upstream names a private address, which no later try may read either. */
+async function endForbiddenResult(attempt: Attempt, job: JobIn<'succeeded'>, error: OutboundError): Promise<Stop> {
+  const detail = `the result is at an address that is not allowed: ${error.detail}; IMAGE_ALLOW can allow it`;
+  attempt.deps.log.error({ taskId: job.taskId, provider: job.provider.name, detail }, 'paid video not fetched');
+  return await endJobAndTask(attempt, job, providerFailures.unreachable, { outcome: 'fail', detail });
 }
 
 const lostVideo = {

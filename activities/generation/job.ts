@@ -32,7 +32,8 @@ type JobStates = {
   /** Its intent is committed; it lives in its request, and ends with it. */
   readonly in_request: { readonly provider: RunProvider };
   /** Its intent is committed; whether its create reached the upstream is unknown. */
-  readonly unanswered: { readonly provider: PolledProvider } & Pick<ProviderJob, 'intendedAt' | 'ageMs'>;
+  readonly unanswered: { readonly provider: PolledProvider } & Pick<ProviderJob, 'intendedAt' | 'ageMs'> &
+    Partial<Pick<ProviderJob, 'detail'>>;
   readonly running: UpstreamRun;
   readonly succeeded: UpstreamRun & { readonly success: Extract<JobStatus, { state: 'succeeded' }> };
 };
@@ -68,6 +69,8 @@ export type Stop =
   | { readonly kind: 'waits'; readonly why: string; readonly pauseMs: number }
   /** The attempt ends without a decision; the next one resumes the job. */
   | { readonly kind: 'undecided'; readonly detail: string }
+  /** The worker stops, or Temporal has replaced it; another attempt continues. */
+  | { readonly kind: 'interrupted' }
   | { readonly kind: 'cancelled' };
 
 type KnownJob = Omit<UpstreamRun, 'upstream' | 'submittedAt'> & {

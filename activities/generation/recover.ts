@@ -26,10 +26,11 @@ export async function resumeJob(attempt: Attempt, resumed: Extract<NextJob, { ki
   const open = await waitForProvider(attempt, row, () => deps.providers.ofJob(row));
   if ('kind' in open) return open;
   const { provider } = open;
-  const { ordinal, pool, jobId: id, handle, intendedAt, ageMs, submittedAt, upstreamEndedAt } = row;
+  const { ordinal, pool, jobId: id, handle, intendedAt, ageMs, detail, submittedAt, upstreamEndedAt } = row;
   const job = { taskId: task.taskId, ordinal, jobKey, pool, open, resubmissions };
   if (provider.runs !== 'upstream') return { kind: 'job', job: { ...job, state: 'in_request', provider } };
-  if (id === undefined) return { kind: 'job', job: { ...job, state: 'unanswered', provider, intendedAt, ageMs } };
+  if (id === undefined)
+    return { kind: 'job', job: { ...job, state: 'unanswered', provider, intendedAt, ageMs, detail } };
   // The attempt that recorded the job may have died before this.
   await markGenerating(attempt);
   return { kind: 'job', job: runningJob(task, job, { provider, id, handle, submittedAt, upstreamEndedAt }) };
@@ -72,7 +73,7 @@ const pauseAfterErrorMs = 15_000;
 /** Finds the job of a create whose response was lost. If the upstream does not have it, another one may be created. */
 export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Promise<Outcome> {
   const { deps, task, signal, signalWithoutDeadline } = attempt;
-  const { taskId, ordinal, jobKey, pool, provider, open, intendedAt, ageMs } = job;
+  const { taskId, ordinal, jobKey, pool, provider, open, intendedAt, ageMs, detail: response } = job;
   const row = { ordinal, provider: provider.name, pool, intendedAt, ageMs };
   const { accountId, param, deadlineMs } = task;
   const lost = { taskId, accountId, jobKey, row, ...param, deadlineMs };
@@ -92,7 +93,8 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
     case 'unknown':
       break;
   }
-  return await endLostJob(attempt, job, { why: 'the response of the provider was lost', detail: found.detail });
+  const detail = [response && `create: ${response}`, `lookup: ${found.detail}`].filter(Boolean).join('\n');
+  return await endLostJob(attempt, job, { why: 'the response of the provider was lost', detail });
 }
 
 /** A create by its request and its row. */

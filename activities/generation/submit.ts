@@ -12,7 +12,12 @@ import { mediaOf, picturesOf } from '../../src/providers/media-parts.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { spellImageReferences } from '../../src/providers/task-values.ts';
-import { intendProviderJob, intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
+import {
+  intendProviderJob,
+  intendReservedJob,
+  recordCreateResponse,
+  recordProviderJob,
+} from '../../src/providers/job-creates.ts';
 import { closeBreaker } from '../../src/providers/provider-pools.ts';
 import { referenceFolderOf, incomingKeyOf } from '../task-files.ts';
 import { type Attempt, interrupted, markGenerating, withCreateGrace } from './attempt.ts';
@@ -79,6 +84,8 @@ async function sendCreate(
     return await recordAccepted(attempt, runningJob(task, job, { provider, ...created }), late);
   if (created.kind !== 'unknown') return await endDeclinedJob(attempt, job, created);
   deps.log.warn({ ...logFields(job), detail: created.detail }, 'response to a create lost');
+  // It is for readers only, so its failure must not replace the outcome.
+  await recordCreateResponse(deps.db, job, created.detail).catch(() => undefined);
   if (!signal.aborted) await coolDown(deps, job, { reason: 'unknown' });
   return { kind: 'next' };
 }

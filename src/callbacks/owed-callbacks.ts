@@ -7,6 +7,7 @@ import type { ResultStore } from '../media/result-store.ts';
 import { resultLinks } from '../media/signed-link.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
 import { findAccount } from '../accounts/accounts.ts';
+import { readClock } from '../platform/database/clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { findDelivery } from './deliveries.ts';
 import { eventBody } from './event.ts';
@@ -39,6 +40,7 @@ export function createOwedDeliveries(
         if (task === undefined) throw new Error(`the callback ${deliveryId} has no task`);
         return formatOf(dialect).callbackBody(dataOf(task), models());
       },
+      readTime: async () => (await readClock(db)).now,
       secrets: () => callbackSecretsOf(db, box, accountId, event === undefined ? 'callback' : 'event'),
     };
   };

@@ -11,6 +11,7 @@ import { brandToken } from '../brand/brand.ts';
 import { createGuardedClient } from '../outbound/client.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
 import { createCallbackPoster } from '../outbound/webhook.ts';
+import { readClock } from '../platform/database/clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { type EventType, eventBody } from './event.ts';
 import { callbackSecretsOf } from './account-secrets.ts';
@@ -51,6 +52,7 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
         url,
         dialect,
         body: () => Promise.resolve(event === undefined ? sampleBody(dialect, models()) : sampleEvent(event, models())),
+        readTime: async () => (await readClock(db)).now,
         secrets: () => callbackSecretsOf(db, box, accountId, event === undefined ? 'callback' : 'event'),
         signal: AbortSignal.timeout(2 * callbackTimeoutMs),
       });

@@ -53,7 +53,8 @@ async function runningParts(config: Config): Promise<RunningParts> {
   const { databaseUrl, temporal, secret, dataFolder, temporalNamespace: namespace } = config;
   const found = { databaseUrl, temporal, secret };
   if (databaseUrl !== undefined && temporal !== undefined) return found;
-  const { findPostgres, postgresFolder } = await import('../embedded/postgres.ts');
+  const { findPostgres } = await import('../embedded/postgres.ts');
+  const { foldersOfServers, postgresFolder } = await import('../embedded/folders.ts');
   const { isFree, readPort } = await import('../embedded/persisted-port.ts');
   const port = await readPort(join(dataFolder, 'temporal', 'port'));
   const address = port === undefined || (await isFree(port)) ? undefined : `127.0.0.1:${port}`;
@@ -63,6 +64,7 @@ async function runningParts(config: Config): Promise<RunningParts> {
     temporal: temporal ?? (address === undefined ? undefined : { connection: { address }, namespace }),
     // The first start creates it.
     secret: secret ?? (await readFile(join(dataFolder, 'secret'), 'utf8').catch(() => undefined))?.trim(),
+    folders: foldersOfServers(config),
   };
 }
 

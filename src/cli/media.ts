@@ -5,6 +5,7 @@ import { messageOf } from '../platform/errors.ts';
 import { nameOfStore } from '../media/store-location.ts';
 import { defaultStore, openFiles } from '../media/open-store.ts';
 import { copyFiles, type CopyProgress } from '../media/copy-files.ts';
+import { adoptStores } from '../media/installation.ts';
 import type { MediaFiles } from '../media/result-store.ts';
 import type { Database } from '../platform/database/database.ts';
 import { type StoredResult, listStoredResults } from '../tasks/task-reports.ts';
@@ -25,6 +26,11 @@ export function addMediaCommands(program: Command, run: RunOnDatabase): void {
       ).choices(['all']),
     )
     .action(run(check));
+  addCommand(media, 'adopt', '', '--json')
+    .description(
+      'make RESULT_STORE and TEMPORAL_NAMESPACE those of this installation, after they were replaced on purpose',
+    )
+    .action(run(adopt));
   addCommand(media, 'copy', '', '--json')
     .description('copy missing files from RESULT_STORE_ALSO to RESULT_STORE, while the service runs; safe to repeat')
     .action(async () => {
@@ -85,6 +91,17 @@ async function* lostResults(db: Database, stores: readonly MediaFiles[]) {
     after = page.at(-1)?.taskId;
     if (page.length < pageSize) return;
   }
+}
+
+async function adopt({ db, config }: Context): Promise<Answer> {
+  const { resultStore = defaultStore(config), resultStoreAlso, temporal, temporalNamespace } = config;
+  const namespace = temporal?.namespace ?? temporalNamespace;
+  await adoptStores(db, { ...config, resultStore, resultStoreAlso }, namespace);
+  const store = nameOfStore(resultStore);
+  return {
+    json: { store, namespace },
+    lines: [`${store} and the namespace ${namespace} are those of this installation. Restart its processes.`],
+  };
 }
 
 const progressEveryMs = 2_000;

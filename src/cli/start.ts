@@ -4,7 +4,7 @@ import { readConfig } from '../config/config.ts';
 import { scopes } from '../accounts/api-key.ts';
 import type { Service } from '../embedded/service.ts';
 import { retry } from '../platform/retry.ts';
-import { runUntilSignal, signalled } from '../main/run-until-signal.ts';
+import { runUntilSignal, signalled, tolerateOutputErrors } from '../main/run-until-signal.ts';
 import { createFirstAccount } from '../accounts/accounts.ts';
 import { createDatabase, type Database } from '../platform/database/database.ts';
 import { createSetupLink } from '../people/people.ts';
@@ -18,6 +18,7 @@ export function addStartCommand(program: Command): void {
   addCommand(program, 'start', '', '--json')
     .description('run the whole service, with an embedded PostgreSQL and Temporal unless the environment names others')
     .action(async () => {
+      tolerateOutputErrors();
       const asJson = isJson(program);
       const say = (message: string) => (asJson ? process.stderr : process.stdout).write(`${message}\n`);
       const signal = signalled();

@@ -17,6 +17,8 @@ export type FoundSettings = {
   readonly temporalUiUrl?: string | undefined;
   /** Ports of embedded servers that no other setting contains. */
   readonly embeddedPorts: readonly number[];
+  /** Folders of embedded servers by name; none by default. */
+  readonly embeddedFolders?: Readonly<Record<string, string>>;
   readonly secret: string;
   readonly resultStore: StoreLocation;
 };

@@ -1,6 +1,6 @@
 import { many } from '../platform/database/statement.ts';
 import { codeOfKey } from './redemption-codes.ts';
-import { spentSince } from './spend-caps.ts';
+import { isCapInForce, spentSince } from './spend-caps.ts';
 
 // The rules about codes and caps, for accounts. An account that breaks one is a row, whose detail names each breach.
 
@@ -57,5 +57,6 @@ select ${columns(`'cap_counts_what_was_spent'`)}, string_agg(format('%s cap of %
 from cap where spent <> actual group by account_id
 union all
 select ${columns(`'caps_are_enforced'`)}, 'the account is not marked as capped'
-from (select distinct account_id from cap) marked join accounts on accounts.id = account_id where not capped`,
+from (select distinct account_id from spend_caps where account_id = any($1::uuid[]) and ${isCapInForce}) marked
+  join accounts on accounts.id = account_id where not capped`,
 });

@@ -146,9 +146,14 @@ const removeCap = none<[accountId: string, subjectId: string, period: CapPeriod]
   text: 'delete from spend_caps where account_id = $1 and subject_id = $2 and period = $3',
 });
 
+/** SQL that is true for a cap that can refuse a task: a former member creates none. The trigger of `memberships` has the same condition. */
+export const isCapInForce = `(subject_kind <> 'member' or exists (
+  select from memberships where memberships.account_id = spend_caps.account_id and user_id = subject_id))`;
+
 const markCapped = none<[accountId: string]>({
   name: 'mark-capped-account',
-  text: 'update accounts set capped = exists (select from spend_caps where account_id = $1) where id = $1',
+  text: `
+update accounts set capped = exists (select from spend_caps where account_id = $1 and ${isCapInForce}) where id = $1`,
 });
 
 /** Sets caps in the caller's transaction, which holds the account's lock. Returns false for an unknown key or member. */

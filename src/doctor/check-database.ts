@@ -1,14 +1,10 @@
 import type { Catalogue } from '../models/catalogue/models.ts';
 import { unservedModels, type WorkerReport } from '../models/catalogue/served.ts';
 import { errorCode, messageOf } from '../platform/errors.ts';
-import { createSecretBox } from '../outbound/secrets.ts';
+import { secretProblem, trySecrets } from '../main/check-secret.ts';
+import { clockWarnMs } from '../platform/database/clock.ts';
 import { createDatabase, type Database } from '../platform/database/database.ts';
-import {
-  type DatabaseFacts,
-  listMissingRights,
-  listSealedSecrets,
-  readDatabaseFacts,
-} from '../operators/inspection.ts';
+import { type DatabaseFacts, listMissingRights, readDatabaseFacts } from '../operators/inspection.ts';
 import { listMigrations } from '../schema/migrator.ts';
 import { readSchemaState } from '../schema/schema-state.ts';
 import { listWorkerReports } from '../models/worker-reports.ts';
@@ -22,7 +18,7 @@ import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 
 const leastVersion = 150_000;
 /** Deadlines use the database's clock, links and signatures this machine's. */
-const [warnSkewMs, errorSkewMs] = [2_000, 60_000];
+const errorSkewMs = 60_000;
 
 export type DatabaseToCheck = {
   readonly url: string;
@@ -111,7 +107,7 @@ function clockFinding(skewMs: number): Finding {
   const shown = `${(apart / 1000).toFixed(3)} s ${skewMs < 0 ? 'ahead of' : 'behind'} that of the database`;
   const remedy = 'Run a time service (chrony, systemd-timesyncd) on this machine and on that of the database.';
   if (apart >= errorSkewMs) return failure('clock', shown, remedy);
-  return apart >= warnSkewMs ? warning('clock', shown, remedy) : ok('clock', shown);
+  return apart >= clockWarnMs ? warning('clock', shown, remedy) : ok('clock', shown);
 }
 
 const migrate = 'Run "videogen migrate" with this release.';
@@ -201,24 +197,11 @@ function createFinding({ mayCreate }: DatabaseFacts, ownsAll: boolean): Finding 
 
 async function secretFinding(db: Database, { secret, secretPrevious = [] }: Secrets): Promise<Finding> {
   if (secret === undefined) return unchecked('stored secrets', 'not checked: there is no VIDEOGEN_SECRET yet');
-  const stored = await listSealedSecrets(db);
-  const box = createSecretBox(secret, secretPrevious);
-  const closed = stored.filter(({ sealed, accountId }) => {
-    try {
-      return box.open(sealed, accountId) === '';
-    } catch {
-      return true;
-    }
-  });
-  if (closed.length > 0)
-    return failure(
-      'stored secrets',
-      `VIDEOGEN_SECRET does not open ${closed.length} of ${stored.length} callback secrets: callbacks cannot be signed`,
-      'Name the secret that they were stored with in VIDEOGEN_SECRET_PREVIOUS; without it: videogen callback-secret rotate ACCOUNT',
-    );
-  const older = stored.filter(({ sealed, accountId }) => !box.isCurrent(sealed, accountId)).length;
+  const { tried, unopened, older } = await trySecrets(db, { secret, secretPrevious });
+  const problem = secretProblem({ tried, unopened });
+  if (problem !== undefined) return failure('stored secrets', problem.message, problem.remedy);
   const by = older === 0 ? '' : `, ${older} by VIDEOGEN_SECRET_PREVIOUS: "videogen secret reencrypt" ends that`;
-  return ok('stored secrets', `VIDEOGEN_SECRET opens what is stored (${stored.length} tried${by})`);
+  return ok('stored secrets', `VIDEOGEN_SECRET opens what is stored (${tried} tried${by})`);
 }
 
 const reach = 'Check host and port in DATABASE_URL, that PostgreSQL runs there, and that no firewall is between.';

@@ -9,7 +9,7 @@ import { inspectFfmpeg } from '../media/ffmpeg-binary.ts';
 import { makePrivateFolder } from '../platform/startup-errors.ts';
 import { mainQueue } from '../main/worker-options.ts';
 import { failure, type Finding, ok, warning } from './finding.ts';
-import { type Space, spaceFindings, spaceForVideos } from './check-store.ts';
+import { diskFinding, type Space, spaceFindings, spaceForVideos } from './check-store.ts';
 
 const leastNode = '20.19';
 
@@ -56,6 +56,8 @@ async function folderFindings(check: string, path: string, setting: string, spac
     await rmdir(await mkdtemp(join(path, 'videogen-doctor-')));
     return await spaceFindings(check, path, space);
   } catch (error) {
+    const ofDisk = diskFinding(check, path, error);
+    if (ofDisk !== undefined) return [ofDisk];
     const remedy = `Set ${setting} to a folder that this account may write to; a file system that is read only needs a volume there.`;
     return [failure(check, `${path} is not writable (${errorCode(error) ?? messageOf(error)})`, remedy)];
   }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../platform/errors.ts';
+import { diskProblemOf, readDisk } from '../platform/disk.ts';
+import { errorCode, messageOf } from '../platform/errors.ts';
 import { nameOfStore, type S3Config, type StoreLocation } from '../media/store-location.ts';
 import type { MediaFiles } from '../media/result-store.ts';
 import { parseAllowList } from '../outbound/allow-list.ts';
@@ -31,7 +32,7 @@ export async function checkStore(
     if (linked !== undefined) return [failure(check, linked, 'Compare the clocks of this machine and of the store.')];
     return [ok(check, shown), ...space];
   } catch (error) {
-    return [failure(check, messageOf(error), remedy)];
+    return [diskFinding(check, nameOfStore(location), error) ?? failure(check, messageOf(error), remedy)];
   }
 }
 
@@ -76,12 +77,34 @@ export type Space = { readonly leastBytes: number; readonly enoughBytes: number 
 
 export const spaceForVideos: Space = { leastBytes: 500e6, enoughBytes: 5e9 };
 
+const freeSpace = 'Free some space, or lower MEDIA_RETENTION_DAYS.';
+
+/** Explains an error of a full or read-only disk; undefined for any other error. */
+export function diskFinding(check: string, path: string, error: unknown): Finding | undefined {
+  const problem = diskProblemOf(errorCode(error));
+  if (problem === undefined) return undefined;
+  const remedy =
+    problem === 'disk full' ? freeSpace : 'Check the disk and how it is mounted; see the log of the system.';
+  return failure(check, `${problem}: ${path}`, remedy);
+}
+
+/** Checks a folder of the servers of `npm start`; nothing before it exists. */
+export async function checkDisk(check: string, path: string): Promise<readonly Finding[]> {
+  const disk = await readDisk(path);
+  if (disk === undefined) return [];
+  const free = `${Math.floor(disk.freeBytes / 1e6)} MB free in ${path}`;
+  if (disk.problem === undefined) return [ok(check, free)];
+  return [failure(check, `${disk.problem}: ${free}; no tasks are accepted`, freeSpace)];
+}
+
 export async function spaceFindings(check: string, path: string, space: Space): Promise<readonly Finding[]> {
+  const problem = (await readDisk(path))?.problem;
   const { bavail, bsize, files, ffree } = await statfs(path);
   const freeBytes = bavail * bsize;
   const free = freeBytes < 1e9 ? `${Math.floor(freeBytes / 1e6)} MB` : `${(freeBytes / 1e9).toFixed(1)} GB`;
   const shown = `${free} free in ${path}`;
-  const remedy = 'Free some space, or lower MEDIA_RETENTION_DAYS.';
+  const remedy = freeSpace;
+  if (problem !== undefined) return [failure(check, `${problem}: ${shown}; no tasks are accepted`, remedy)];
   if (freeBytes < space.leastBytes) return [failure(check, shown, remedy)];
   if (files > 0 && ffree < 1_000) return [failure(check, `${ffree} more files fit into ${path}`, remedy)];
   return [freeBytes < space.enoughBytes ? warning(check, shown, remedy) : ok(check, shown)];

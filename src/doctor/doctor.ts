@@ -7,9 +7,10 @@ import { isTestKey } from '../payments/stripe/stripe-provider.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
 import { checkAllowList, checkCatalogue, checkPublicUrl, checkSecret } from './check-settings.ts';
+import { checkInstallation } from './check-installation.ts';
 import { checkMailServer } from './check-mail.ts';
 import { checkModeration } from './check-moderation.ts';
-import { checkStore } from './check-store.ts';
+import { checkDisk, checkStore } from './check-store.ts';
 import { checkTemporal } from './check-temporal.ts';
 import { type Finding, runChecks, unchecked, withoutSecrets } from './finding.ts';
 
@@ -24,6 +25,8 @@ export type RunningParts = {
   readonly databaseUrl: string | undefined;
   readonly temporal: TemporalTarget | undefined;
   readonly secret: string | undefined;
+  /** The folders of these parts by name. */
+  readonly folders?: Readonly<Record<string, string>>;
 };
 
 /** The checks that need no usable configuration. */
@@ -85,6 +88,12 @@ const checks: readonly DoctorCheck[] = [
       checkStore('RESULT_STORE', config.resultStore ?? defaultStore(config), config, workFolder),
   },
   {
+    name: 'installation',
+    isNeeded: ({ usesFiles }) => usesFiles,
+    run: ({ config, databaseUrl: url, temporal }) =>
+      url === undefined ? [] : checkInstallation(url, config, temporal?.namespace ?? config.temporalNamespace),
+  },
+  {
     name: 'second result store',
     isNeeded: ({ usesFiles }) => usesFiles,
     run: ({ config, workFolder }) =>
@@ -106,6 +115,12 @@ const checks: readonly DoctorCheck[] = [
     name: 'work folder',
     isNeeded: ({ usesFiles }) => usesFiles,
     run: ({ role, workFolder }) => checkFolders(workFolder, role !== 'api'),
+  },
+  {
+    name: 'folders',
+    isNeeded: ({ role }) => role === 'all',
+    run: async ({ folders = {} }) =>
+      (await Promise.all(Object.entries(folders).map(([name, path]) => checkDisk(name, path)))).flat(),
   },
   {
     name: 'ffmpeg',

@@ -77,7 +77,7 @@ export async function newSecret(path: string): Promise<string> {
 /** The service logs to a file, because the terminal shows only messages for the operator. */
 export async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: Log; path: string }> {
   const path = join(dataFolder, 'videogen.log');
-  await boundServerLog(path);
+  await boundServerLog(path).catch(() => {});
   keepBounded(path);
   return { log: createLog({ level: logLevel, path }), path };
 }

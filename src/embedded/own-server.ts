@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { boundToThisProcess } from '../platform/bound-process.ts';
 import { messageOf, SetupError } from '../platform/errors.ts';
 import { type StopStep, stopProcess } from './running-process.ts';
 import { keepBounded, openServerLog, serverLogTail } from './server-log.ts';
@@ -77,7 +79,7 @@ export async function runServer(program: ServerProgram): Promise<OwnServer> {
   };
 }
 
-/** Stops a server that a killed process left running, because two cannot run on one folder. `find` returns its pid. */
+/** Stops a server that is still running although its process was killed, because two cannot run on one folder. `find` returns its pid. */
 export async function stopOrphan(
   { name, log, stopSteps }: Pick<ServerProgram, 'name' | 'log' | 'stopSteps'>,
   find: () => Promise<number | undefined>,
@@ -139,21 +141,29 @@ async function startOnce(
   }
 }
 
-/**
- * Starts the server detached, so that a Ctrl-C in our terminal does not reach
- * it.
- */
-async function spawnServer({ launch, logFile }: ServerProgram, isRestart: boolean): Promise<ChildProcess> {
+/** Starts the server detached, so that a Ctrl-C in our terminal does not reach it. It ends with this process. */
+async function spawnServer({ launch, logFile, stopSteps }: ServerProgram, isRestart: boolean): Promise<ChildProcess> {
   const { file, args, options } = await launch({ isRestart });
   const log = await openServerLog(logFile);
   try {
-    const child = spawn(file, args, { ...options, stdio: ['ignore', log.fd, log.fd], detached: true });
+    const steps = stopSteps.map(({ signal, waitMs }) => [signal, Math.ceil(waitMs / 1000)] as const);
+    const bound = boundToThisProcess(file, args, steps);
+    const stdio: SpawnOptions['stdio'] = ['pipe', log.fd, log.fd];
+    const child = spawn(bound.file, bound.args, { ...options, stdio, detached: true });
     await once(child, 'spawn');
     child.unref();
+    unrefPipe(child.stdin);
     return child;
   } finally {
     await log.close();
   }
+}
+
+/** The pipe stays open as long as this process lives, and does not keep it alive. */
+function unrefPipe(pipe: Writable | null): void {
+  pipe?.on('error', () => {});
+  // It is a socket, which its declared type does not mention.
+  (pipe as { readonly unref?: () => void } | null)?.unref?.();
 }
 
 async function startError({ name, folder, advice, logFile }: ServerProgram): Promise<string> {

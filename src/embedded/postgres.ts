@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import type { Config } from '../config/config.ts';
 import { errorCode, SetupError } from '../platform/errors.ts';
 import { persistedPort } from './persisted-port.ts';
 import { type OwnServer, runServer, type ServerProgram, stopOrphan } from './own-server.ts';
@@ -84,10 +83,6 @@ export async function startPostgres({
     signal,
   });
   return Object.assign(server, { url: postgresUrl(port, password, databaseName), port });
-}
-
-export function postgresFolder({ dataFolder }: Pick<Config, 'dataFolder'>): string {
-  return join(dataFolder, 'postgres');
 }
 
 /** Returns the address of the PostgreSQL that runs on this folder, for commands beside the service; undefined if none is ready. */

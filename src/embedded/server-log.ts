@@ -7,7 +7,8 @@ const maxBytes = 5 * 1024 * 1024;
  * this process, and writing to a broken pipe would end the server.
  */
 export async function openServerLog(path: string): Promise<FileHandle> {
-  await boundServerLog(path);
+  // A full disk has no room for the copy, and must not keep the server from starting.
+  await boundServerLog(path).catch(() => {});
   return open(path, 'a', 0o600);
 }
 

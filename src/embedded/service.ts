@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import type { Config } from '../config/config.ts';
 import { SetupError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
@@ -14,9 +15,11 @@ import { startTracing } from '../main/tracing.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { migrateToLatest } from '../schema/migrator.ts';
 import { findFfmpeg } from './ffmpeg.ts';
+import { listenError } from '../platform/startup-errors.ts';
+import { foldersOfServers, postgresFolder, temporalFolder } from './folders.ts';
 import { lockDataFolder, openLog, persistedSecret, recordAddress } from './data-folder.ts';
 import { freePort } from './persisted-port.ts';
-import { postgresFolder, startPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 import { findTemporalCli } from './temporal-cli.ts';
 import { startTemporal } from './temporal-server.ts';
 
@@ -35,6 +38,7 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
   const close = async () => {
     for (const closing of closings.toReversed()) await closing();
   };
+  await requireFreePorts(config);
   try {
     closings.push((await lockDataFolder(config.dataFolder)).release);
     // No video can be delivered without ffmpeg, so it is found before any
@@ -52,7 +56,8 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
     const resultStore = config.resultStore ?? defaultStore(config);
     // Links need the port before the API listens.
     const port = config.port === 0 ? await freePort() : config.port;
-    const parts = { ...database.value.settings, ...temporal.value.settings, secret, resultStore };
+    const embeddedFolders = foldersOfServers(config);
+    const parts = { ...database.value.settings, ...temporal.value.settings, embeddedFolders, secret, resultStore };
     const settings = settingsWith({ ...config, port, ffmpegPath }, parts);
     const fatal = fatalErrors();
     const metrics = createMetrics();
@@ -62,13 +67,28 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
     const worker = await startWorker(settings, log, fatal.reject, metrics);
     closings.push(worker.close);
     reportLateWorkers(worker, say);
-    const api = await startApi(settings, log, metrics);
+    const api = await startApi(settings, log, metrics, say);
     closings.push(api.close);
     closings.push((await recordAddress(config.dataFolder, settings.publicUrl)).remove);
     return { ...api, settings, log, logPath, fatal: fatal.promise, close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** The ports are tried before anything is created or started. */
+async function requireFreePorts({ host, port, metricsPort }: Config): Promise<void> {
+  for (const [setting, number] of [
+    ['PORT', port],
+    ['METRICS_PORT', metricsPort],
+  ] as const) {
+    if (number === undefined || number === 0) continue;
+    const server = createServer();
+    await once(server.listen({ port: number, host }), 'listening').catch((error: unknown) => {
+      throw listenError(error, { host, port: number }, setting);
+    });
+    await new Promise<void>((resolve) => server.close(() => resolve()));
   }
 }
 
@@ -97,15 +117,19 @@ export async function findDatabase(config: Config, say: Say, log: Log, signal: A
     config.databaseUrl === undefined
       ? await startPostgres({ folder: postgresFolder(config), log: say, signal })
       : { url: config.databaseUrl, stop: notOurs };
-  const waited = AbortSignal.timeout(databaseWaitMs);
-  const either = AbortSignal.any([signal, waited]);
+  // `AbortSignal.timeout` would never abort the combined signal on Node 20 once the garbage collector has run.
+  const waited = new AbortController();
+  const timer = setTimeout(() => waited.abort(), databaseWaitMs);
+  const either = AbortSignal.any([signal, waited.signal]);
   try {
     await retry({ step: 'migrate the database', log, signal: either, onFirstFailure: say }, () => migrateToLatest(url));
     return { settings: { databaseUrl: url }, stop };
   } catch (cause) {
     await stop();
-    if (!waited.aborted) throw cause;
+    if (!waited.signal.aborted) throw cause;
     throw new SetupError(`the database did not respond within ${databaseWaitMs / 1000} s`, { cause });
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -118,7 +142,7 @@ export async function findTemporal(config: Config, say: Say, signal: AbortSignal
     return { settings: { temporal: config.temporal, embeddedPorts: [] }, stop: notOurs };
   const { cacheFolder, temporalCliPath: explicitPath, path: searchPath, temporalNamespace: namespace } = config;
   const cliPath = await findTemporalCli({ cacheFolder, explicitPath, searchPath, log: say });
-  const folder = join(config.dataFolder, 'temporal');
+  const folder = temporalFolder(config);
   const { address, uiUrl, ports, stop } = await startTemporal({ cliPath, folder, namespace, log: say, signal });
   const settings = {
     temporal: { connection: { address }, namespace },

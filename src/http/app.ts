@@ -25,10 +25,10 @@ import { pageRoutes } from './page-routes.ts';
 export type HttpApp = Koa<RequestState, Extras>;
 
 export function createApp(deps: HttpDeps): HttpApp {
-  const { log, metrics, events, requestLog, isTraced, isTrustedProxy, publicUrl } = deps;
+  const { log, metrics, events, requestLog, isTraced, isTrustedProxy, publicUrl, diskProblem } = deps;
   const isHttps = publicUrl.startsWith('https:');
   return createAppOf(
-    { log, events, requestLog, isTraced, isTrustedProxy, isHttps },
+    { log, events, requestLog, isTraced, isTrustedProxy, isHttps, diskProblem },
     createRouter(deps),
     metrics && createMetricsRouter(metrics),
   );
@@ -88,11 +88,12 @@ type AppOptions = {
   readonly isTraced?: boolean;
   readonly isTrustedProxy?: HttpDeps['isTrustedProxy'];
   readonly isHttps?: boolean;
+  readonly diskProblem?: HttpDeps['diskProblem'];
 };
 
 /** `local` routes are served to loopback clients only. */
 function createAppOf(
-  { log, events, requestLog, isTraced, isTrustedProxy = () => false, isHttps = false }: AppOptions,
+  { log, events, requestLog, isTraced, isTrustedProxy = () => false, isHttps = false, diskProblem }: AppOptions,
   router: AppRouter,
   local?: AppRouter,
 ): HttpApp {
@@ -104,7 +105,7 @@ function createAppOf(
   });
   if (isTraced === true) app.use(traceRequests);
   app.use(logRequests(log, requestLog, events));
-  app.use(answerErrors(log));
+  app.use(answerErrors(log, diskProblem));
   app.use(refuseMalformed);
   app.use(router.routes());
   if (local !== undefined) app.use(onlyLocally(local.routes()));

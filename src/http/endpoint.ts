@@ -6,7 +6,7 @@ import type { SignedIn } from '../people/session.ts';
 import type { Task } from '../tasks/task.ts';
 import type { PersonOfAccount } from '../people/authenticate-session.ts';
 import type { Context } from './context.ts';
-import type { ErrorCode, HttpError } from './errors.ts';
+import { databaseFailures, type ErrorCode, type HttpError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 
 /**
@@ -167,7 +167,7 @@ export function failuresOf(
   const isConsole = ['session', 'member', 'owner'].includes(scope);
   const codes: readonly (readonly [isOn: boolean | undefined, failures: readonly ErrorCode[]])[] = [
     [scope === 'operator' || isClient, ['unauthorized', 'too_many_bad_keys']],
-    [scope !== 'none', ['not_signed_in', 'database_unavailable', 'database_busy']],
+    [scope !== 'none', ['not_signed_in', ...databaseFailures]],
     [scope !== 'none' || isOfConsole(path), ['cross_site_request', 'misdirected_request']],
     [isClient || scope === 'member' || scope === 'owner', ['account_not_found']],
     [(isClient || isConsole) && method !== 'get' && guards.changesNothing !== true, ['read_only_view']],

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { diskProblemOf } from '../platform/disk.ts';
+import { errorCode, isSystemError } from '../platform/errors.ts';
 import { describeFieldError, type FieldError, firstOfEachPath } from '../platform/field-errors.ts';
 import { PasswordsBusy } from '../people/passwords.ts';
 import { AccountClosed } from '../accounts/accounts.ts';
@@ -181,6 +183,7 @@ export const errorCatalogue = {
   moderation_unavailable: apiError(503, 'the content could not be checked; nothing was charged', retrySoon),
   database_unavailable: apiError(503, 'the database is unavailable; nothing was charged', retrySoon),
   database_busy: apiError(503, 'too many requests are waiting for the database; nothing was charged', retrySoon),
+  disk_full: apiError(503, 'a disk of the service is full; nothing was charged', { headers: { 'Retry-After': '30' } }),
   payments_unavailable: apiError(503, 'the payment provider is unavailable; nothing was charged', retrySoon),
   package_unavailable: apiError(503, 'the package is unavailable; nothing was charged', retrySoon),
   tests_busy: apiError(503, 'too many tests are running; retry shortly', retrySoon),
@@ -205,6 +208,13 @@ export const errorCatalogue = {
 };
 
 export type ErrorCode = keyof typeof errorCatalogue;
+
+/** Errors of every endpoint that uses the database. */
+export const databaseFailures = [
+  'database_unavailable',
+  'database_busy',
+  'disk_full',
+] as const satisfies readonly ErrorCode[];
 
 type HttpErrorDetails = {
   readonly msg?: string;
@@ -263,10 +273,29 @@ export function toHttpError(error: unknown): HttpError {
     return new HttpError('too_many_tags', { msg: error.message, data: { limit: error.limit } });
   }
   if (error instanceof DatabaseBusy) return new HttpError('database_busy');
-  if (error instanceof DatabaseUnavailable) return new HttpError('database_unavailable', { cause: error.cause });
+  if (error instanceof DatabaseUnavailable) return databaseError(error);
   if (error instanceof PaymentsUnavailable) return new HttpError('payments_unavailable', { cause: error });
   if (error instanceof StoreUnavailable) return new HttpError('media_unavailable', { cause: error });
-  return new HttpError('internal', { cause: error });
+  return new HttpError(isOfDisk(error) ? 'disk_full' : 'internal', { cause: error });
+}
+
+function databaseError({ reason, cause }: DatabaseUnavailable): HttpError {
+  if (reason === 'disk_full') return new HttpError('disk_full', { cause });
+  const msg = 'the database is read-only; nothing was charged';
+  return new HttpError('database_unavailable', { cause, ...(reason === 'read_only' && { msg }) });
+}
+
+function isOfDisk(error: unknown): boolean {
+  return isSystemError(error) && diskProblemOf(errorCode(error)) !== undefined;
+}
+
+const maybeOfDisk: readonly ErrorCode[] = ['database_unavailable', 'media_unavailable', 'internal'];
+
+/** Names the full disk instead of what it has broken, such as the embedded database. */
+export function becauseOfDisk(error: HttpError, diskProblem: string | undefined): HttpError {
+  const isOurs = error.code !== 'internal' || isOfDisk(error.cause);
+  if (diskProblem === undefined || !maybeOfDisk.includes(error.code) || !isOurs) return error;
+  return new HttpError('disk_full', { cause: error.cause });
 }
 
 /** True if the request was refused; false for our own errors and outages. */

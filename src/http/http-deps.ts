@@ -153,6 +153,8 @@ export type HttpOptions = {
   readonly temporalUiUrl: string | undefined;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** The disk that cannot be written; undefined while all can. Returns immediately. */
+  readonly diskProblem: () => string | undefined;
   /** Reasons for `/readyz` to fail; returns immediately. */
   readonly readiness: () => Promise<readonly string[]>;
 };
@@ -202,6 +204,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     consoleMediaOrigins: [],
     temporalUiUrl: undefined,
     now: Date.now,
+    diskProblem: () => undefined,
     readiness: () => Promise.resolve([]),
     ...given,
   };

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { createTestCallbacks } from '../callbacks/test-callback.ts';
 import { secretReader } from '../config/config.ts';
 import { createRequestParser, installationHook, ownEndpoints, type Settings } from '../config/settings.ts';
+import { HttpError } from '../http/errors.ts';
 import { type TaskToStop, createHttpDeps, type HttpDeps } from '../http/http-deps.ts';
 import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
 import { createMailQueue, mailSecrets } from '../mail/mail-queue.ts';
@@ -48,12 +49,15 @@ export type ApiDependencies = {
   close(): Promise<void>;
 };
 
+/** The state of the process; both functions return immediately. */
+type ProcessState = { readonly reasons: () => readonly string[] } & Pick<HttpDeps, 'diskProblem'>;
+
 /** Wires the dependencies of the HTTP layer. Connects to Temporal lazily. */
 export async function openApiDependencies(
   settings: Settings,
   log: Log,
   metrics: Metrics,
-  reasons: () => readonly string[],
+  { reasons, diskProblem }: ProcessState,
 ): Promise<ApiDependencies> {
   const resultStore = await openStore(settings, log, { writes: true });
   const readHookSecret = secretReader(dirname(settings.catalogueFile ?? ''));
@@ -82,13 +86,14 @@ export async function openApiDependencies(
     parseTaskRequest: createRequestParser(settings, catalogue.current),
     acceptCreate: countAccepted(createTaskAcceptor(db), events),
     refundUncertain: uncertainCreates.add,
-    storeUpload: createMediaUploads({ ...settings, db, resultStore }),
+    storeUpload: unlessDiskFull(createMediaUploads({ ...settings, db, resultStore }), diskProblem),
     progressOf: createTaskProgress(core.temporal.client),
     isSold: sales.isSold,
     moderator,
     requestLog: createRequestLog({ db, log, events }),
     // With a separate port, metrics are not served on the public one.
     metrics: settings.metricsPort === undefined ? metrics.registry : undefined,
+    diskProblem,
     readiness: () => Promise.resolve(reasons()),
   });
   return {
@@ -99,6 +104,14 @@ export async function openApiDependencies(
       await deps.requestLog.drain();
     },
     close: async () => void (await Promise.allSettled([moderator, tests, sales, core].map((part) => part.close()))),
+  };
+}
+
+/** The space that is left is for tasks that were accepted. */
+function unlessDiskFull(store: HttpDeps['storeUpload'], diskProblem: HttpDeps['diskProblem']): HttpDeps['storeUpload'] {
+  return async (...upload) => {
+    if (diskProblem() !== undefined) throw new HttpError('disk_full');
+    return await store(...upload);
   };
 }
 

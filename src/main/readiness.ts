@@ -4,6 +4,7 @@ import { errorCode } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { Events } from '../metrics/events.ts';
 import type { PartName } from '../metrics/metric.ts';
+import { clockWarnMs } from '../platform/database/clock.ts';
 import { createDatabase, type Database } from '../platform/database/database.ts';
 import { listMigrations } from '../schema/migrator.ts';
 import { readSchemaState } from '../schema/schema-state.ts';
@@ -38,6 +39,7 @@ export async function watchReadiness(watched: WatchedParts): Promise<Readiness> 
   // A separate connection: a pool that is busy under load is not a reason to send requests elsewhere.
   const db = createDatabase({ url: databaseUrl, poolSize: 1 });
   const names = await listMigrations();
+  const measured = watchClock(watched);
   const stopping = new AbortController();
   const watch = (name: string, check: Check, kind: 'database_checked' | 'temporal_checked') =>
     watchCheck({
@@ -47,7 +49,7 @@ export async function watchReadiness(watched: WatchedParts): Promise<Readiness> 
       signal: stopping.signal,
       onResult: (isUp) => events.emit({ kind, part, isUp }),
     });
-  const checks = [watch('database', () => checkSchema(db, names), 'database_checked')];
+  const checks = [watch('database', () => checkSchema(db, names, measured), 'database_checked')];
   if (temporal !== undefined) checks.push(watch('Temporal', () => checkNamespace(temporal), 'temporal_checked'));
   await Promise.all(checks.map(({ first }) => first));
   return {
@@ -84,11 +86,37 @@ function watchCheck({ name, part, log, pauseMs, check, signal, onResult }: Watch
   return { first, ended, reason: () => reason };
 }
 
+/** Exports how far this machine's clock is from that of the database, and logs when it is too far. */
+function watchClock({ part, events, log }: Pick<WatchedParts, 'part' | 'events' | 'log'>) {
+  let wasOff = false;
+  return (databaseNow: number, sentAt: number): void => {
+    const receivedAt = Date.now();
+    // Positive if this machine is ahead. The response may have been made at any time in between.
+    const offsetMs = (sentAt + receivedAt) / 2 - databaseNow;
+    events.emit({ kind: 'clock_checked', part, offsetMs });
+    const isOff = Math.abs(offsetMs) - (receivedAt - sentAt) / 2 > clockWarnMs;
+    const fields = {
+      part,
+      offsetSeconds: offsetMs / 1000,
+      remedy: 'run a time service on this machine and that of the database',
+    };
+    if (isOff && !wasOff) log.warn(fields, 'clock differs from that of the database');
+    if (!isOff && wasOff) log.info({ part }, 'clock agrees with that of the database again');
+    wasOff = isOff;
+  };
+}
+
 const [undefinedTable, insufficientPrivilege] = ['42P01', '42501'];
 
-async function checkSchema(db: Database, required: readonly string[]): Promise<string | undefined> {
+async function checkSchema(
+  db: Database,
+  required: readonly string[],
+  measured: ReturnType<typeof watchClock>,
+): Promise<string | undefined> {
   try {
-    const { isReadOnly, missing } = await readSchemaState(db, required);
+    const sentAt = Date.now();
+    const { now, isReadOnly, missing } = await readSchemaState(db, required);
+    measured(now, sentAt);
     if (missing.length > 0) return `schema is older than this release: run "videogen migrate" (${missing.join(', ')})`;
     return isReadOnly ? 'database is read-only' : undefined;
   } catch (error) {

@@ -3,7 +3,7 @@ import { createLog, type Log } from '../platform/log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { startMetricsServer } from './start-metrics.ts';
-import { fatalErrors, printAndExit, runUntilSignal, signalled } from './run-until-signal.ts';
+import { fatalErrors, printAndExit, runUntilSignal, signalled, tolerateOutputErrors } from './run-until-signal.ts';
 import { startTracing } from './tracing.ts';
 import { externalSettings, type RunningPart, type Settings } from '../config/settings.ts';
 
@@ -17,6 +17,7 @@ type StartPart = (
 /** Runs a process with one part and its metrics until it is stopped. `given` overrides the environment. */
 export async function runProcess(start: StartPart, given: Partial<Pick<Settings, 'workerQueues'>> = {}): Promise<void> {
   process.umask(0o077);
+  tolerateOutputErrors();
   // As the first process of a container, one without a listener would ignore the signal, start, and be killed in its work later.
   const signal = signalled();
   try {

@@ -69,6 +69,11 @@ export function fatalErrors(): { readonly promise: Promise<never>; readonly reje
   return { promise, reject: (error) => reject(error) };
 }
 
+/** Lines to a file on a full disk are lost. They must not end the process, which writes its log elsewhere. */
+export function tolerateOutputErrors(): void {
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
+}
+
 /** Prints the error and exits; a bug is printed with its stack. */
 export function printAndExit(error: unknown): never {
   const isExpected = error instanceof Error && error.name !== 'Error' && !(error instanceof TypeError);

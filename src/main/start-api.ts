@@ -13,7 +13,10 @@ import { type Database, inTime } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
 import { mailBoxOf, openApiDependencies } from './api-dependencies.ts';
+import { reportSecret } from './check-secret.ts';
 import { watchReadiness } from './readiness.ts';
+import { watchInstallation } from './watch-installation.ts';
+import { foldersOf, watchDisks } from './watch-disks.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */
 const drainMs = 15_000;
@@ -22,24 +25,38 @@ const readinessPauseMs = 1_000;
 
 const publishLimitMs = 5_000;
 
-/** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
-export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
+/** Starts the HTTP API in this process; `say` prints a sentence for the operator. While Temporal is unavailable, tasks are accepted and wait. */
+export async function startApi(
+  settings: Settings,
+  log: Log,
+  metrics = createMetrics(),
+  say?: (message: string) => void,
+): Promise<RunningPart> {
   await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA').catch((error: unknown) => {
     log.warn({ err: error }, 'work folder unusable: images cannot be uploaded');
   });
   let isLeaving = false;
-  const reasons = () => (isLeaving ? ['stopping'] : readiness.reasons());
-  const parts = await openApiDependencies(settings, log, metrics, reasons);
+  const reasons = () =>
+    isLeaving ? ['stopping'] : [...readiness.reasons(), ...belonging.problems(), ...disks.problems()];
+  const state = { reasons, diskProblem: () => disks.problems()[0] };
+  const parts = await openApiDependencies(settings, log, metrics, state);
   const { db, events, taskWaiters } = parts.deps;
   const { databaseUrl, host, port, publicUrl } = settings;
+  const belonging = await watchInstallation({ db, settings, log, isWorker: false }).catch(async (error: unknown) => {
+    await parts.close();
+    throw error;
+  });
   const readiness = await watchReadiness({ part: 'api', databaseUrl, events, log, pauseMs: readinessPauseMs });
+  await reportSecret(db, settings, log, say);
+  const folders = foldersOf(settings);
+  const disks = await watchDisks({ part: 'api', folders, events, log, pauseMs: readinessPauseMs });
   metrics.readiness.set('api', reasons);
   const stopping = new AbortController();
   await publishOwnConsole(db, log, stopping.signal);
   const server = await startHttpServer({ app: createApp(parts.deps), host, port, log }).catch(
     async (error: unknown) => {
       stopping.abort();
-      await Promise.all([readiness.close(), parts.close()]);
+      await Promise.all([readiness.close(), belonging.close(), disks.close(), parts.close()]);
       throw listenError(error, settings, 'PORT');
     },
   );
@@ -58,7 +75,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await server.close(drainMs);
       await parts.drain(drainMs);
       await mailing?.close();
-      await Promise.all([readiness.close(), parts.close()]);
+      await Promise.all([readiness.close(), belonging.close(), disks.close(), parts.close()]);
     },
   };
 }

@@ -14,12 +14,15 @@ import { ensureSchedules } from '../temporal/schedules.ts';
 import { makePrivateFolder } from '../platform/startup-errors.ts';
 import { openStore, openStoreForLinks } from '../media/open-store.ts';
 import type { ResultStore } from '../media/result-store.ts';
+import { reportSecret } from './check-secret.ts';
 import { watchReadiness } from './readiness.ts';
+import { foldersOf, watchDisks } from './watch-disks.ts';
 import { retry } from '../platform/retry.ts';
 import type { RunningPart, Settings } from '../config/settings.ts';
 import { installTemporalRuntime } from '../temporal/temporal-runtime.ts';
 import { watchSchedules } from '../temporal/watch-schedules.ts';
-import { openWorkerDependencies } from './worker-dependencies.ts';
+import { openWorkerDependencies, type WorkerDependencies } from './worker-dependencies.ts';
+import { type Belonging, watchInstallation } from './watch-installation.ts';
 import { mainQueue, workerOptions } from './worker-options.ts';
 
 /** Longer than the longest deadline, so no attempt uses an older folder. */
@@ -48,15 +51,25 @@ export async function startWorker(
   await installTemporalRuntime(log, settings);
   const media = await prepareFiles(settings, log);
   const dependencies = openWorkerDependencies(settings, log, metrics, media);
-  const deps = wrap(dependencies.deps);
+  const belonging = await belongingOf(settings, dependencies, log);
+  await reportSecret(dependencies.deps.db, settings, log);
+  const refusesWork = () => [...belonging.problems(), ...disks.problems()][0];
+  const deps = wrap({ ...dependencies.deps, refusesWork });
   // The SDK's own retries would throw from a timer once the connection is closed.
   const temporal = connectTemporal(settings.temporal, { retries: false });
   const { events } = deps;
   const { databaseUrl } = settings;
   const watched = { part: 'worker', databaseUrl, temporal: temporal.client, events, log } as const;
   const readiness = await watchReadiness({ ...watched, pauseMs: readinessPauseMs });
+  const folders = usesFiles(settings) ? foldersOf(settings) : {};
+  const disks = await watchDisks({ part: 'worker', folders, events, log, pauseMs: readinessPauseMs });
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
-  metrics.readiness.set('worker', () => [...(phase === 'running' ? [] : [phase]), ...readiness.reasons()]);
+  metrics.readiness.set('worker', () => [
+    ...(phase === 'running' ? [] : [phase]),
+    ...readiness.reasons(),
+    ...belonging.problems(),
+    ...disks.problems(),
+  ]);
   const stopping = new AbortController();
   const pollers = createPollers(settings, { deps, log, onFatal, client: temporal.client, signal: stopping.signal });
   let watching: Promise<void> | undefined;
@@ -83,7 +96,13 @@ export async function startWorker(
     await running.catch(() => {});
     // A check of the schedules may wait for a Temporal that hangs; meanwhile no further task begins.
     await Promise.all([watching, pollers.close()]);
-    await Promise.allSettled([readiness.close(), temporal.close(), dependencies.close()]);
+    await Promise.allSettled([
+      readiness.close(),
+      belonging.close(),
+      disks.close(),
+      temporal.close(),
+      dependencies.close(),
+    ]);
   };
   return { running, close };
 }
@@ -92,11 +111,26 @@ function runsWorkflows({ workerQueues }: Settings): boolean {
   return workerQueues.includes('tasks');
 }
 
+/** A worker that only sends callbacks uses no store. */
+async function belongingOf(settings: Settings, dependencies: WorkerDependencies, log: Log): Promise<Belonging> {
+  if (!usesFiles(settings)) return { problems: () => [], close: () => Promise.resolve() };
+  return await watchInstallation({ db: dependencies.deps.db, settings, log, isWorker: true }).catch(
+    async (error: unknown) => {
+      await dependencies.close();
+      throw error;
+    },
+  );
+}
+
+/** Callbacks contain links only. */
+function usesFiles({ workerQueues }: Settings): boolean {
+  return workerQueues.some((name) => name !== 'callbacks');
+}
+
 /** Opens the result store, and checks the local files that the queues of this worker use. */
 async function prepareFiles(settings: Settings, log: Log): Promise<ResultStore> {
   if (runsWorkflows(settings)) await access(mainQueue.workflowBundle.codePath);
-  // Callbacks contain links only.
-  if (settings.workerQueues.every((name) => name === 'callbacks')) return openStoreForLinks(settings);
+  if (!usesFiles(settings)) return openStoreForLinks(settings);
   const media = await openStore(settings, log, { writes: true });
   await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
   await sweepWorkFolder(settings.workFolder, staleWorkMs);

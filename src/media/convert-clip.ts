@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { type ClipContainer, type ClipKind, ClipRefusal } from './clip-container.ts';
-import { FfmpegError, reportedTooMuch } from './ffmpeg.ts';
+import { failedByDisk, FfmpegError, reportedTooMuch } from './ffmpeg.ts';
 import { readVideo } from './read-video.ts';
 import { decoderThreads, untrustedInput } from './untrusted-input.ts';
 import type { ClipBounds } from '../tasks/input-bounds.ts';
@@ -98,7 +98,7 @@ function explainFailure(error: unknown, kind: ClipKind, { maxPixels }: ClipLimit
   if (timedOut) return refusal('takes too long to decode');
   const cannot = refusal(kind === 'video' ? 'cannot be played as a video' : 'cannot be played as audio');
   if (reportedTooMuch(error)) return cannot;
-  if (exitCode === null || stderr.includes('No space left on device')) return error;
+  if (exitCode === null || failedByDisk(error)) return error;
   if (stderr.includes('exceeds specified max pixel count')) return refusal(tooLarge(maxPixels));
   return cannot;
 }

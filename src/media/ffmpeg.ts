@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { Ffmpeg } from '../tasks/ports.ts';
+import { boundToThisProcess, notStartedCodes } from '../platform/bound-process.ts';
 import { errorCode } from '../platform/errors.ts';
 import { ffmpegBinary } from './ffmpeg-binary.ts';
 
@@ -33,6 +34,11 @@ export class FfmpegError extends Error {
 /** True if ffmpeg was killed because it reported too much, which means that the file has millions of errors. */
 export function reportedTooMuch(error: FfmpegError): boolean {
   return errorCode(error.failure.cause) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+}
+
+/** True if ffmpeg could not write because of this machine's disk; the file is not the cause then. */
+export function failedByDisk({ failure }: FfmpegError): boolean {
+  return /No space left on device|Disk quota exceeded|Read-only file system/.test(failure.stderr);
 }
 
 function howItEnded(failure: FfmpegFailure): string {
@@ -66,7 +72,8 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
   return async ({ args, cwd, signal, stallMs = longestStallMs, limitMs, onFrame }) => {
     signal.throwIfAborted();
     // The signal and timeout of `execFile` would reject before the child has ended and stopped writing to the folder.
-    const running = execute(binary, [...globalOptions, ...beforeEachInput(args)], { cwd, maxBuffer: mostOutputBytes });
+    const command = boundToThisProcess(binary, [...globalOptions, ...beforeEachInput(args)], [['SIGKILL', 0]]);
+    const running = execute(command.file, command.args, { cwd, maxBuffer: mostOutputBytes });
     const { child } = running;
     const kill = () => child.kill('SIGKILL');
     let [stalled, timedOut, last] = [false, false, 0];
@@ -110,7 +117,7 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
 function endOf(error: unknown): Omit<FfmpegFailure, 'stalled' | 'timedOut'> {
   // `execFile` rejects with this type, by its documentation.
   const { code, signal, stderr = '' } = error as ExecFileException;
-  const exitCode = typeof code === 'number' ? code : null;
+  const exitCode = typeof code === 'number' && !notStartedCodes.includes(code) ? code : null;
   return { exitCode, killedBy: signal ?? null, stderr: stderr.slice(-stderrTailCharacters).trim() };
 }
 

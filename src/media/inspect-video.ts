@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { TaskError } from '../platform/errors.ts';
-import { FfmpegError, reportedTooMuch } from './ffmpeg.ts';
+import { failedByDisk, FfmpegError, reportedTooMuch } from './ffmpeg.ts';
 import { makeLastFrame } from './last-frame.ts';
 import { isPosterOf, makePoster } from './poster.ts';
 import { probeVideo, type VideoFacts } from './probe-video.ts';
@@ -61,6 +61,6 @@ function isCausedByFile(error: unknown): boolean {
   if (error instanceof VideoFileError) return true;
   if (!(error instanceof FfmpegError)) return false;
   if (reportedTooMuch(error)) return true;
-  const { exitCode, stalled, stderr } = error.failure;
-  return exitCode !== null && !stalled && !stderr.includes('No space left on device');
+  const { exitCode, stalled } = error.failure;
+  return exitCode !== null && !stalled && !failedByDisk(error);
 }

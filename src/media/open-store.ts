@@ -61,6 +61,6 @@ export async function checkFiles(
   await checkBucket({ location, s3: s3SettingsOf(config) }, uses);
 }
 
-function s3SettingsOf({ s3Endpoint: endpoint, s3Region: region, s3PathStyle: pathStyle }: S3Config) {
+export function s3SettingsOf({ s3Endpoint: endpoint, s3Region: region, s3PathStyle: pathStyle }: S3Config) {
   return { endpoint, region, pathStyle };
 }

@@ -3,7 +3,16 @@ import { type EventMetric, onEventsOf, type PartName } from './metric.ts';
 export type HealthMetricEvent =
   | { readonly kind: 'catalogue_read'; readonly part: PartName; readonly isRefused: boolean }
   | { readonly kind: 'database_checked'; readonly part: PartName; readonly isUp: boolean }
+  | { readonly kind: 'clock_checked'; readonly part: PartName; readonly offsetMs: number }
   | { readonly kind: 'temporal_checked'; readonly part: PartName; readonly isUp: boolean }
+  | {
+      readonly kind: 'disk_checked';
+      readonly folder: string;
+      readonly freeBytes: number;
+      readonly sizeBytes: number;
+      readonly isWritable: boolean;
+    }
+  | { readonly kind: 'log_lines_dropped'; readonly lines: number }
   | {
       readonly kind: 'schedule_checked';
       readonly queue: string;
@@ -42,6 +51,51 @@ export const healthMetrics: readonly EventMetric[] = [
     process: 'worker',
     actWhen: '0 for 3 minutes ([runbook](runbooks.md#videogenschedulemissing))',
     on: on('schedule_checked', ({ queue, schedule, isPresent }) => [{ queue, schedule }, isPresent ? 1 : 0]),
+  },
+  {
+    type: 'state',
+    name: 'videogen_clock_offset_seconds',
+    help: "How far this machine's clock is ahead of the database's, as of the last check; negative if it is behind",
+    labels: ['of'],
+    process: 'both',
+    actWhen: 'above 2 or below -2 for 5 minutes ([runbook](runbooks.md#videogenclockoff))',
+    on: on('clock_checked', ({ part, offsetMs }) => [{ of: part }, offsetMs / 1000]),
+  },
+  {
+    type: 'state',
+    name: 'videogen_disk_free_bytes',
+    help: 'Free space on the disk of this folder',
+    labels: ['folder'],
+    process: 'both',
+    actWhen: 'below a tenth of the size ([runbook](runbooks.md#videogendiskfilling))',
+    on: on('disk_checked', ({ folder, freeBytes }) => [{ folder }, freeBytes]),
+  },
+  {
+    type: 'state',
+    name: 'videogen_disk_size_bytes',
+    help: 'Size of the disk of this folder',
+    labels: ['folder'],
+    process: 'both',
+    actWhen: 'never; the alert compares it with the free space',
+    on: on('disk_checked', ({ folder, sizeBytes }) => [{ folder }, sizeBytes]),
+  },
+  {
+    type: 'state',
+    name: 'videogen_disk_writable',
+    help: 'Whether the disk of this folder has space and inodes, and accepts writes',
+    labels: ['folder'],
+    process: 'both',
+    actWhen: '0: creates are refused with `disk_full` ([runbook](runbooks.md#videogendiskfull))',
+    on: on('disk_checked', ({ folder, isWritable }) => [{ folder }, isWritable ? 1 : 0]),
+  },
+  {
+    type: 'counter',
+    name: 'videogen_log_lines_dropped_total',
+    help: 'Lines of the log of this process that could not be written',
+    process: 'both',
+    actWhen: 'grows ([runbook](runbooks.md#videogenloglinesdropped))',
+    zeros: [{}],
+    on: on('log_lines_dropped', ({ lines }) => [{}, lines]),
   },
   {
     type: 'state',

@@ -16,6 +16,8 @@ export type CallbackPost = {
   readonly body: () => Promise<string>;
   /** The account's signing secrets, the current one first; never empty. Decrypted once there is a slot. */
   readonly secrets: () => Promise<readonly string[]>;
+  /** Reads the time of the signature, in Unix milliseconds: that of the database, because receivers refuse one that is minutes off. */
+  readonly readTime?: () => Promise<number>;
   readonly signal: AbortSignal;
 };
 
@@ -67,10 +69,11 @@ export function createCallbackPoster(deps: CallbackPosterDeps) {
 
 async function post(
   { client, dialectHeaders, onUnreachable, now = Date.now }: CallbackPosterDeps,
-  { deliveryId, url, dialect, body: makeBody, secrets: openSecrets, signal }: CallbackPost,
+  { deliveryId, url, dialect, body: makeBody, secrets: openSecrets, readTime, signal }: CallbackPost,
 ): Promise<CallbackAnswer> {
   const [secrets, body] = await Promise.all([openSecrets(), makeBody()]);
-  const timestampSeconds = Math.floor(now() / 1000);
+  const signedAt = (await readTime?.()) ?? now();
+  const timestampSeconds = Math.floor(signedAt / 1000);
   const signature = signWebhook({ id: webhookId(deliveryId), timestampSeconds, body, secrets });
   const extra = dialectHeaders?.({ taskId: deliveryId, dialect, timestampSeconds, secrets, body });
   const headers = { ...extra, 'content-type': 'application/json', ...signature };
@@ -80,7 +83,7 @@ async function post(
   try {
     const limits = { timeoutMs: callbackTimeoutMs, maxResponseBytes, signal };
     const answer = await client.post(url, { headers, body, ...limits });
-    const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now());
+    const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], signedAt + now() - startedAt);
     const { status, body: responseHead } = answer;
     return { ...since(), status, error: undefined, retryAfterMs, responseHead, exchange: exchangeOf(sent, answer) };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { HttpError, maxBodyBytes } from '../http/errors.ts';
+import { databaseFailures, HttpError, maxBodyBytes } from '../http/errors.ts';
 import { announcedBytes, readBytes } from '../http/server/read-json.ts';
 import { InvalidEvent, paymentProviderNames } from './contract.ts';
 import { processEvent } from './process-payments.ts';
@@ -21,7 +21,7 @@ export const hookEndpoints = paymentProviderNames.map((name) =>
     description: 'Requires the signature of the payment provider. Events about other payments are ignored.',
     fileTypes: types,
     data: z.strictObject({}),
-    failures: ['event_invalid', 'payments_disabled', 'payments_unavailable', 'database_unavailable', 'database_busy'],
+    failures: ['event_invalid', 'payments_disabled', 'payments_unavailable', ...databaseFailures],
     handler: async ({ ctx }, { db, log, events, publicUrl: serviceUrl, payments: provider }) => {
       announcedBytes(ctx, { types, maxBytes: maxBodyBytes });
       const body = await readBytes(ctx.req, maxBodyBytes);

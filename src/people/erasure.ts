@@ -51,6 +51,18 @@ async function erase(db: Runner, userId: string | undefined, email: string): Pro
   return (await eraseRecords(db, userId, email)).records;
 }
 
+/** Lists erasures by the command line after an entry of the audit log, the oldest first. */
+export const listErasuresByCommand = many<
+  { readonly actionId: number; readonly userId: string },
+  [after: number, limit: number]
+>({
+  name: 'list-erasures-by-command',
+  text: `
+select id as "actionId", details->>'userId' as "userId" from operator_actions
+where action = 'people.erase' and operator_id is null and user_id is null and details->>'userId' is not null and id > $1
+order by id limit $2`,
+});
+
 const lockAccountsOf = none<[userId: string]>({
   name: 'lock-accounts-of-user',
   text: `

@@ -16,7 +16,7 @@ import {
   verifiedCounter,
 } from './passkey-ceremony.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { HttpError } from '../http/errors.ts';
+import { databaseFailures, HttpError } from '../http/errors.ts';
 import { opaqueId, plainText, unixMs } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { limitSignIns } from '../http/limits/rate-limits.ts';
@@ -98,7 +98,7 @@ const signInOptions = defineEndpoint({
   scope: 'none',
   summary: 'Start signing in with a passkey',
   data: browserOptions,
-  failures: ['passkeys_unavailable', 'too_many_sign_ins', 'database_unavailable', 'database_busy'],
+  failures: ['passkeys_unavailable', 'too_many_sign_ins', ...databaseFailures],
   handler: async ({ ctx }, deps) => {
     const party = requireRelyingParty(deps.console.publicUrl);
     limitSignIns(ctx, deps.signIns);
@@ -115,7 +115,7 @@ const signInWithPasskey = defineEndpoint({
   body: z.strictObject({ response: browserAnswerField }),
   data: meSchema,
   answerHeaders: cookieHeader,
-  failures: ['passkeys_unavailable', 'sign_in_failed', 'too_many_sign_ins', 'database_unavailable', 'database_busy'],
+  failures: ['passkeys_unavailable', 'sign_in_failed', 'too_many_sign_ins', ...databaseFailures],
   handler: async ({ input: { response }, ctx }, deps) => {
     const { db } = deps;
     const party = requireRelyingParty(deps.console.publicUrl);

@@ -14,7 +14,7 @@ import { relyingParty } from './passkey-ceremony.ts';
 import { clearedCookie } from './session-cookie.ts';
 import type { Context } from '../http/context.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { existing, HttpError, invalidRequest } from '../http/errors.ts';
+import { databaseFailures, existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { plainText, required, unixMs } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { limitSignIns } from '../http/limits/rate-limits.ts';
@@ -42,7 +42,7 @@ const options = defineEndpoint({
     }),
     needsSetUp: z.boolean().meta({ description: 'The installation has no operator yet. `npm start` prints the link.' }),
   }),
-  failures: ['database_unavailable', 'database_busy'],
+  failures: [...databaseFailures],
   handler: async (_call, { db, signUp: { mode: signUp }, console: { publicUrl, passwordSignIn, oidc: provider } }) => {
     const { exists } = await hasOperator(db);
     const passkeys = relyingParty(publicUrl) !== undefined;
@@ -65,7 +65,7 @@ const showLink = defineEndpoint({
     userExists: z.boolean().meta({ description: 'The person accepts an invitation with their existing password.' }),
     expireTime: unixMs,
   }),
-  failures: ['link_not_found', 'database_unavailable', 'database_busy'],
+  failures: ['link_not_found', ...databaseFailures],
   handler: async ({ input: { token } }, deps) => {
     const { link, user } = await findLinkAndUser(deps, token);
     const { purpose, email = null, accountName = null, role = null, expiresAt: expireTime } = link;
@@ -108,8 +108,7 @@ const accept = defineEndpoint({
     'sign_in_failed',
     'too_many_sign_ins',
     'password_sign_in_off',
-    'database_unavailable',
-    'database_busy',
+    ...databaseFailures,
   ],
   handler: async ({ input, ctx }, deps) => {
     const { link } = await findLinkAndUser(deps, input.token);
@@ -156,7 +155,7 @@ const signInWithPassword = defineEndpoint({
   body: z.strictObject({ email: emailField, password: passwordField }),
   data: meSchema,
   answerHeaders: cookieHeader,
-  failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off', 'database_unavailable', 'database_busy'],
+  failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off', ...databaseFailures],
   handler: async ({ input: { email, password }, ctx }, deps) => {
     limitSignIns(ctx, deps.signIns);
     const before = await browserSession(ctx, deps);

@@ -5,7 +5,7 @@ import { newLinkSchema, presentNewLink } from './one-time-link-view.ts';
 import { emailField } from './person-fields.ts';
 import { isDomainAllowed, listSignUps, type OpenSignUp, renewSignUpAs, requestSignUp } from './sign-up.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { existing, HttpError } from '../http/errors.ts';
+import { databaseFailures, existing, HttpError } from '../http/errors.ts';
 import { idField, plainText, unixMs } from '../http/fields.ts';
 import { limitCodeAttempts, limitSignIns } from '../http/limits/rate-limits.ts';
 import { view } from '../http/view.ts';
@@ -32,8 +32,7 @@ const signUp = defineEndpoint({
     'too_many_code_attempts',
     'too_many_sign_ups',
     'too_many_sign_ins',
-    'database_unavailable',
-    'database_busy',
+    ...databaseFailures,
   ],
   handler: async ({ input: { email, code }, ctx }, deps) => {
     const { db, signUp: policy, signIns, codeAttempts, mails } = deps;

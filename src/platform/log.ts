@@ -2,8 +2,10 @@ import { trace } from '@opentelemetry/api';
 import { openSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import { describeError } from './errors.ts';
+import { createLogOutput, type LogOutput } from './log-output.ts';
 
-export type Log = Logger;
+/** `output` is that of the process's own log (`createLog`). */
+export type Log = Logger & { readonly output?: LogOutput };
 
 const redact = {
   paths: ['authorization', 'cookie', 'secret', 'key', 'headers.authorization', 'headers.cookie', '*.secret', '*.key'],
@@ -21,17 +23,11 @@ function mixin(): object {
 }
 
 /**
- * Buffers lines up to 4 KiB and a tenth of a second, because each write costs a thirtieth of a request's time. When the reader stalls,
- * lines beyond 16 MiB are dropped.
+ * Creates the log, on standard output or in the file `path`. A process that exits, also by an uncaught error, writes the last lines first;
+ * one that is killed loses its buffered lines.
  */
-const writing = { sync: false, minLength: 4_096, periodicFlush: 100, maxLength: 16 * 1024 * 1024 };
-
-/**
- * Creates the log, on standard output or in the file `path`. A process that exits, also by an uncaught error, flushes it first; one that
- * is killed loses its buffered lines.
- */
-export function createLog({ level, path }: { level: string; path?: string }): Log {
+export function createLog({ level, path }: { level: string; path?: string }): Required<Pick<Log, 'output'>> & Log {
   const options = { level, redact, serializers, mixin, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  const dest = path === undefined ? process.stdout.fd : openSync(path, 'a');
-  return pino(options, pino.destination({ dest, ...writing }));
+  const output = createLogOutput(path === undefined ? process.stdout.fd : openSync(path, 'a'));
+  return Object.assign(pino(options, output), { output });
 }

@@ -35,11 +35,11 @@ export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, att
 
 /**
  * True for a bug, and for an error of PostgreSQL outside the classes 08
- * (connection), 53 (resources) and 57 (operator). Codes that begin with E are
+ * (connection), 53 (resources), 57 (operator) and 58 (disks). Codes that begin with E are
  * those of the system, such as EPIPE.
  */
 function isFinal(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError) return true;
   const code = errorCode(error) ?? '';
-  return /^[0-9A-Z]{5}$/.test(code) && !/^(08|53|57|E)/.test(code);
+  return /^[0-9A-Z]{5}$/.test(code) && !/^(08|53|57|58|E)/.test(code);
 }

@@ -20,16 +20,27 @@ export function folderError(error: unknown, path: string, setting: string): unkn
   const code = errorCode(error);
   const reason = code === undefined ? undefined : folderReasons[code];
   if (reason === undefined) return error;
+  const spaceAdvice = `Free some space on its disk, or set ${setting} to another folder.`;
+  if (isOutOfSpace(code))
+    return new SetupError(`The folder ${path} cannot be written: ${reason} (${code}). ${spaceAdvice}`, {
+      cause: error,
+    });
   const advice = `Start the program as the account that owns it, or set ${setting} to another folder.`;
   return new SetupError(`The folder ${path} cannot be used by this account: ${reason} (${code}). ${advice}`, {
     cause: error,
   });
 }
 
+function isOutOfSpace(code: string | undefined): boolean {
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
 const folderReasons: Readonly<Record<string, string>> = {
   EACCES: 'it belongs to another account',
   EPERM: 'it belongs to another account',
   EROFS: 'its disk can only be read',
+  ENOSPC: 'its disk is full',
+  EDQUOT: 'its quota is used up',
   ENOTDIR: 'there is a file of that name',
   EEXIST: 'there is a file of that name',
 };

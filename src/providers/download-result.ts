@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import timers from 'node:timers/promises';
 import { isSystemError } from '../platform/errors.ts';
 import { containerOf } from '../outbound/container.ts';
-import { OutboundError } from '../outbound/outbound-error.ts';
+import { OutboundError, type OutboundKind } from '../outbound/outbound-error.ts';
 import { detailOf } from './answers.ts';
 import { type GeneratedVideo, type UpstreamClient, VideoLost, type Warn, type Workspace } from './contract.ts';
 
@@ -13,9 +13,12 @@ const [firstPauseMs, maxPauseMs] = [1_000, 60_000];
  */
 const maxOtherFiles = 5;
 
+/** A later try gets the same result: the video is too large, or its address is one that we do not send requests to. */
+const finalKinds: readonly OutboundKind[] = ['too_large', 'blocked'];
+
 /**
  * Downloads the video of a job that succeeded, and retries until the signal is aborted, because the video is paid for; only one that
- * is too large or lost, or cannot be written, is an error immediately. Each try calls `freshUrl`, because an address may have expired.
+ * is too large or lost, at a forbidden address, or cannot be written, is an error immediately. Each try calls `freshUrl`, because an address may have expired.
  */
 export async function downloadResult(
   client: UpstreamClient,
@@ -35,7 +38,8 @@ export async function downloadResult(
       if (!isVideo && otherFiles < maxOtherFiles) throw new Error('the download is no video');
       return { path };
     } catch (error) {
-      if (error instanceof VideoLost || (error instanceof OutboundError && error.kind === 'too_large')) throw error;
+      if (error instanceof VideoLost || (error instanceof OutboundError && finalKinds.includes(error.kind)))
+        throw error;
       // The disk of this worker is full, and that of another one may not be.
       if (isSystemError(error)) throw error;
       if (!signal.aborted) warn('result download failed', detailOf({ error }));

@@ -1,5 +1,5 @@
 import type { Database } from '../platform/database/database.ts';
-import { many, one } from '../platform/database/statement.ts';
+import { many, none, one } from '../platform/database/statement.ts';
 import type { JobCost, JobName } from './provider-jobs.ts';
 import { isReserved } from './provider-pools.ts';
 import { isUnfinished } from '../tasks/task-states.ts';
@@ -95,6 +95,14 @@ export async function recordProviderJob(
   if (row === undefined) return 'repeated';
   return row.isOpen ? 'recorded' : 'abandoned';
 }
+
+/** Records what an upstream responded to a create that it did not answer with a job, for operators. */
+export const recordCreateResponse = none<[job: JobName, detail: string]>({
+  name: 'record-create-response',
+  text: `
+update provider_jobs set detail = left($3, 8192) where task_id = $1 and ordinal = $2 and job_id is null and outcome is null`,
+  values: ({ taskId, ordinal }, detail) => [taskId, ordinal, detail],
+});
 
 /** Counts a run whose connection broke, and returns the number of lost runs of the job. */
 export const recordLostRun = one<{ readonly lostRuns: number }, [job: JobName]>({

@@ -53,6 +53,8 @@ export const createFailures = [
 export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Promise<CreatedTask> {
   const { caller, ctx } = request;
   const task = await newTask(request, deps);
+  // A task that is accepted now could not be finished.
+  if (deps.diskProblem() !== undefined) throw new HttpError('disk_full');
   const acceptance = acceptedOrThrow((await moderateCreate(deps, task)) ?? (await acceptWithRetry(deps, task)));
   const { taskId } = acceptance;
   ctx.state.taskId = taskId;

@@ -164,7 +164,8 @@ test('a provider that is switched off receives no request, and its job continues
   await assert.rejects(attempt);
   await assert.rejects(
     silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order)),
-    { type: 'provider_unavailable' },
+    { type: 'interrupted' },
+    'the provider is not to blame',
   );
   assert.equal(polls.length, pollsBefore);
   assert.equal(upstream.jobs[0]?.state, 'running', 'it was not cancelled');
@@ -279,4 +280,15 @@ test('a task of our own machine waits in the queue while the preview is off or d
     ['queuing', 0],
     ['queuing', 0],
   ]);
+});
+
+test('a machine that refuses work begins no attempt, and the deadline of the task does not run', async () => {
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('waits'));
+  const upstream = upstreamOf('first');
+  const world = { ...worldOf({ upstreams: [upstream] }), refusesWork: () => 'disk full: work folder' };
+  const attempt = silentActivity({ workflowId: taskId }, () =>
+    createGenerationActivities(world).generateVideo({ taskId, isRemote: true }),
+  );
+  await assert.rejects(attempt, { type: 'waiting', message: 'disk full: work folder' });
+  assert.deepEqual([upstream.asked, (await findTask(database.db, taskId))?.state], [[], 'waiting']);
 });

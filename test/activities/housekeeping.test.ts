@@ -4,12 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { pino } from 'pino';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createHousekeep } from '../../activities/housekeeping.ts';
 import { referenceFolderOf, resultKeysOf, stagingKeysOf } from '../../activities/task-files.ts';
 import type { HousekeepingStep } from '../../src/temporal/maintenance.ts';
 import { uploadKey } from '../../src/media/upload.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
+import { eraseUserAs } from '../../src/people/erasure.ts';
 import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
@@ -191,4 +193,18 @@ test('queue rows of tasks that wait no longer are deleted', async () => {
     values ('${taskId}', 'a/b', '${accountId}', 1, now() - interval '1 hour', now())`);
   await run('sweepSlots');
   assert.equal(await count('slot_waits'), 0);
+});
+
+test('an erasure by the command line is logged once, because its log outlives a restore', async () => {
+  const email = 'ben@example.com';
+  const [invited] = await query(`insert into users (id, email) values (gen_random_uuid(), $1) returning id::text`, [
+    email,
+  ]);
+  await eraseUserAs(db, { kind: 'command_line', name: 'root' }, { email });
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  for (let times = 0; times < 2; times += 1) await run('deleteExpiredUsers', deps({ log }));
+  const logged = lines.filter((line) => line.includes('user erased'));
+  assert.equal(logged.length, 1);
+  assert.match(String(logged[0]), new RegExp(String(invited?.['id'])));
 });

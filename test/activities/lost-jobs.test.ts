@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { validate, version } from 'uuid';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { incomingKeyOf } from '../../activities/task-files.ts';
+import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
@@ -251,3 +252,24 @@ function uploadingBy({ provider }: FakeUpstream, { media }: ActivityDeps): Polle
     },
   };
 }
+
+test('what an upstream responded to a create that made no known job is recorded for operators, beside the result of the lookups', async () => {
+  const detail = 'HTTP 500: {"error":"no such workflow"}';
+  const upstream = upstreamOf('first', {
+    declines: () => ({ kind: 'unknown', detail }),
+    recover: () => ({ kind: 'unknown', detail: '0 jobs could be this one' }),
+  });
+  const { end, taskId } = await played({ upstreams: [upstream], betweenAttempts: passTime });
+  const [job] = await listProviderJobs(database.db, taskId);
+  assert.equal(end, 'provider_unavailable');
+  assert.equal(job?.detail, `create: ${detail}\nlookup: 0 jobs could be this one`);
+});
+
+test('a video at an address that is not allowed ends its task at once, and operators read the address', async () => {
+  const upstream = upstreamOf('first');
+  const result: PolledProvider['result'] = () => Promise.reject(new OutboundError('blocked', '10.0.0.7 is private'));
+  const { end, taskId } = await played({ upstreams: [{ ...upstream, provider: { ...upstream.provider, result } }] });
+  const [job] = await listProviderJobs(database.db, taskId);
+  assert.deepEqual([end, job?.outcome], ['result_invalid', 'fail']);
+  assert.match(String(job?.detail), /not allowed: 10\.0\.0\.7 is private; IMAGE_ALLOW can allow it/);
+});

@@ -6,7 +6,7 @@ import { createAccount, findAccount, lockAccount } from '../../src/accounts/acco
 import { createAccountKey, rotateAccountKey } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { type CapChange, type CapSubject, listSpendCaps, setCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
-import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { type Database, DatabaseUnavailable, readRow } from '../../src/platform/database/database.ts';
 import { acceptCappedTask } from '../../src/tasks/accept-statement.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { acceptWithRetry } from '../../src/tasks/accept-with-retry.ts';
@@ -219,4 +219,29 @@ test('a create that dies before its commit counts towards no cap', async () => {
   await assert.rejects(accept(taskOf(client)), /before the commit/);
   assert.deepEqual(await spentOf(client), [['key', 'total', 0]]);
   assert.equal((await findAccount(database.db, client.accountId))?.balance, 1_000 * price);
+});
+
+const findCapped = (accountId: string) =>
+  readRow<{ readonly capped: boolean }>(
+    database.db,
+    { name: 'test-capped', text: 'select capped from accounts where id = $1' },
+    [accountId],
+  );
+
+test('the cap of a member who has left makes no create slower, and is in force again when they return', async () => {
+  const accountId = await newAccount();
+  const run = (text: string, values: readonly unknown[]) => database.db.run({ name: text, text }, values);
+  const userId = uuidv7();
+  await run('insert into users (id, email) values ($1, $2)', [userId, `${userId}@example.com`]);
+  const join = () =>
+    run(`insert into memberships (account_id, user_id, role) values ($1, $2, 'member')`, [accountId, userId]);
+  const isCapped = async () => (await findCapped(accountId))?.capped;
+  await join();
+  assert.ok(await setSpendCaps(database.db, accountId, { kind: 'member', id: userId }, { total: 20 * price }));
+  const found = [await isCapped()];
+  await run('delete from memberships where user_id = $1', [userId]);
+  found.push(await isCapped());
+  await join();
+  found.push(await isCapped());
+  assert.deepEqual(found, [true, false, true]);
 });

@@ -8,6 +8,7 @@ import { Client } from 'pg';
 import { findPostgres, type Postgres, type PostgresOptions, startPostgres } from '../../src/embedded/postgres.ts';
 import { commandOf } from '../../src/embedded/running-process.ts';
 import { awkwardFolder, endProcessesAfterTests, runStarter, until } from '../support/embedded-processes.ts';
+import { remainingOf } from '../support/processes.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 endProcessesAfterTests();
@@ -70,10 +71,18 @@ test('a server that is killed comes back at the same address with every commit',
   assert.ok(postgres.log.some((message) => message.includes(`process ${killed}) has died`)));
 });
 
-test('a server left behind by a killed process is stopped, and one with the same address and every commit replaces it', async (t) => {
+test('a server ends with its process, however that ends', async () => {
   const folder = await awkwardFolder();
   const starter = await runStarter('postgres', folder);
   await starter.kill();
+  await until(async () => (await commandOf(Number(starter.report['pid']))) === undefined, 'the end of the server');
+  assert.deepEqual(await remainingOf({ folder }, 60_000), []);
+});
+
+test('a server left behind by a killed process is stopped, and one with the same address and every commit replaces it', async (t) => {
+  const folder = await awkwardFolder();
+  const starter = await runStarter('postgres', folder);
+  await starter.abandon();
   const url = await findPostgres(folder);
   assert.equal(url, starter.report['url']);
   await sql(String(url), 'create table stored as select 41 as n');
@@ -86,7 +95,7 @@ test('a server left behind by a killed process is stopped, and one with the same
 test('a server that a killed process left behind frozen is replaced, too', async (t) => {
   const folder = await awkwardFolder();
   const starter = await runStarter('postgres', folder);
-  await starter.kill();
+  await starter.abandon();
   process.kill(Number(starter.report['pid']), 'SIGSTOP');
   // A frozen server obeys none of the milder signals, however long they are given.
   const stopSteps = [

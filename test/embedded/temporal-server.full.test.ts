@@ -87,7 +87,7 @@ test('a server left behind by a killed process is stopped, and one with the same
     stop: () => Promise.resolve(),
   };
   await startWorkflow(orphan, 'task-1');
-  await starter.kill();
+  await starter.abandon();
   const server = await start(t, folder);
   assert.equal(await commandOf(Number(starter.report['pid'])), undefined);
   assert.equal(server.address, orphan.address);

@@ -4,7 +4,7 @@ import { maxUploadBytes } from '../../src/media/upload.ts';
 import { testTaskId } from '../../src/callbacks/callback.ts';
 import { isOfConsole, type Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
-import type { ErrorCode } from '../../src/http/errors.ts';
+import { databaseFailures, type ErrorCode } from '../../src/http/errors.ts';
 import { maxInlineBytes } from '../../src/http/server/read-fields.ts';
 import { createBadKeys, createRateLimiter, type RateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -103,6 +103,8 @@ function faulty(db: Database): Database {
   };
 }
 
+const isOfDatabase = (failure: ErrorCode) => databaseFailures.some((code) => code === failure);
+
 const isOfKie = ({ operationId }: Operation) => operationId.startsWith('kie');
 
 /** Headers of a caller who has every right that the operation needs. */
@@ -199,6 +201,12 @@ const ways: readonly Way[] = [
     /nothing was charged/,
     (one) => plant(new DatabaseUnavailable(false, new Error('planted')), one),
   ],
+  [
+    'disk_full',
+    503,
+    /a disk of the service is full; nothing was charged/,
+    (one) => plant(new DatabaseUnavailable(false, Object.assign(new Error('planted'), { code: '53100' })), one),
+  ],
   ['database_busy', 503, /are waiting for the database; nothing was charged/, (one) => plant(new DatabaseBusy(), one)],
   ['internal', 500, /internal error/, (one) => plant(new Error('planted'), one)],
   ['invalid_json', 400, /is not JSON/, (one) => ask(one, { body: '{"a":' })],
@@ -235,7 +243,7 @@ for (const operation of endpoints) {
     if (['account_not_found', 'unknown_endpoint'].includes(failure) && operationId === 'viewAccount') continue;
     if (failure === 'reauthentication_required' && operationId === 'createKey') continue;
     // An event reaches the database with its signature only: test/payments/payment-routes.test.ts.
-    if (failure.startsWith('database_') && operationId === 'stripeEvent') continue;
+    if (isOfDatabase(failure) && operationId === 'stripeEvent') continue;
     // Creates have a rate of their own: test/http/rates.test.ts.
     if (!isDocumented || (failure === 'rate_limited' && operation.createsTask === true)) continue;
     test(`${status} ${operationId}: ${failure}`, async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
+import { type Logger, pino } from 'pino';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
@@ -98,7 +99,12 @@ test('an API stays ready while all connections of its pool are in use', async ()
 
 const blockedSessions = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-async function watch(given: { metrics: ReturnType<typeof createMetrics>; databaseUrl: string; namespace?: string }) {
+async function watch(given: {
+  metrics: ReturnType<typeof createMetrics>;
+  databaseUrl: string;
+  namespace?: string;
+  log?: Logger;
+}) {
   const { temporal } = environment.settings;
   const connection = connectTemporal(
     { ...temporal, namespace: given.namespace ?? temporal.namespace },
@@ -109,7 +115,7 @@ async function watch(given: { metrics: ReturnType<typeof createMetrics>; databas
     databaseUrl: given.databaseUrl,
     temporal: connection.client,
     events: given.metrics.eventsOf(builtInCatalogue),
-    log,
+    log: given.log ?? log,
     pauseMs: 20,
   });
   return { ...readiness, close: async () => void (await Promise.all([readiness.close(), connection.close()])) };
@@ -138,4 +144,20 @@ test('a worker is not ready without its namespace or its database, and its metri
   t.after(() => away.close());
   assert.deepEqual(away.reasons(), ['database unavailable'], 'no address');
   assert.deepEqual(await figures(withoutDatabase), ['0', '1']);
+});
+
+test('a clock that is an hour ahead of the database is said at the start, and exported', async (t: TestContext) => {
+  const metrics = createMetrics();
+  const lines: string[] = [];
+  const noted = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const realNow = Date.now.bind(Date);
+  const mocked = t.mock.method(Date, 'now', () => realNow() + 3_600_000);
+  const off = await watch({ metrics, databaseUrl: environment.settings.databaseUrl, log: noted });
+  t.after(() => off.close());
+  const offsets = (await metrics.registry.metrics()).match(/videogen_clock_offset_seconds\{of="worker"\} (\S+)/);
+  mocked.mock.restore();
+  // A response takes less than ten minutes.
+  assert.ok(Math.abs(Number(offsets?.[1]) - 3_600) < 600, offsets?.[0]);
+  assert.match(lines.join(''), /"level":40.*"remedy":"run a time service.*clock differs from that of the database/);
+  await waitFor('the end of the difference', () => lines.find((line) => line.includes('clock agrees')));
 });

@@ -66,6 +66,20 @@ test('each attempt carries the same webhook-id, a timestamp of its own, and a si
   for (const attempt of sent) assert.doesNotThrow(() => verified(secret, attempt));
 });
 
+test('an attempt is signed with the time that it is given, and not with the clock of this machine', async () => {
+  const secret = newCallbackSecret();
+  let sent: PostOptions | undefined;
+  const play: Play = (options) => {
+    sent = options;
+    return answering(204)(options);
+  };
+  const post = posterWith(play, { secrets: [secret], now: () => Date.now() + 2 * 3_600_000 });
+  await post({ readTime: () => Promise.resolve(nowSeconds * 1000 + 999) });
+  assert.ok(sent);
+  assert.equal(sent.headers['webhook-timestamp'], String(nowSeconds));
+  verified(secret, sent);
+});
+
 test('during a rotation both secrets verify, and no other one does', async () => {
   const [next, old] = [newCallbackSecret(), newCallbackSecret()];
   let sent: PostOptions | undefined;

@@ -239,6 +239,8 @@ test('503 an event that cannot be booked now is repeated by Stripe', async () =>
   try {
     fault = new DatabaseUnavailable(false, new Error('test'));
     assertRefused(await post({}, faulty), 503, /^the database is unavailable/);
+    fault = new DatabaseUnavailable(false, Object.assign(new Error('test'), { code: '53100' }));
+    assertRefused(await post({}, faulty), 503, /^a disk of the service is full/);
     fault = new DatabaseBusy();
     assertRefused(await post({}, faulty), 503, /^too many requests are waiting/);
     fault = undefined;

@@ -60,6 +60,21 @@ describe('a database', () => {
     sockets = [];
   }
 
+  test('a server that cannot write says so, and nothing was committed', async () => {
+    for (const [code, reason] of [
+      ['53100', 'disk_full'],
+      ['25006', 'read_only'],
+      ['58030', undefined],
+    ] as const) {
+      const text = `do $$ begin raise exception 'planted' using errcode = '${code}'; end $$`;
+      await assert.rejects(db.run({ name: `test-refuse-${code}`, text }), (error) => {
+        assert.ok(error instanceof DatabaseUnavailable);
+        assert.deepEqual([error.reason, error.wasSent], [reason, false]);
+        return true;
+      });
+    }
+  });
+
   test('a connection that breaks during a statement is reported as such, and ends neither process nor pool', async () => {
     const running = db.run(sleep);
     const watch = {

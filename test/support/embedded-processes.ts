@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, afterEach } from 'node:test';
-import { killAll } from './processes.ts';
+import { killAll, processesOf } from './processes.ts';
 import { endOf, endPrograms, startProgram } from './programs.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -35,6 +35,8 @@ export async function awkwardFolder(): Promise<string> {
 export type Starter = {
   readonly report: Record<string, unknown>;
   readonly kill: () => Promise<void>;
+  /** Kills also what ends its server with it, so that the server is left behind. */
+  readonly abandon: () => Promise<void>;
   readonly child: ChildProcess;
 };
 
@@ -52,7 +54,14 @@ export async function runStarter(...args: string[]): Promise<Starter> {
   });
   const report: unknown = JSON.parse(await waitFor('the first word of the starter', () => line));
   assert.ok(typeof report === 'object' && report !== null);
-  return { report: Object.fromEntries(Object.entries(report)), kill, child };
+  const server = 'pid' in report ? Number(report.pid) : 0;
+  const abandon = async () => {
+    const watchers = (await processesOf({ group: server })).filter((one) => /^\d+ \S*sh .*videogen-bound/.test(one));
+    assert.equal(watchers.length, 1, 'one process waits for the end of the starter');
+    for (const watcher of watchers) process.kill(Number.parseInt(watcher, 10), 'SIGKILL');
+    await kill();
+  };
+  return { report: Object.fromEntries(Object.entries(report)), kill, abandon, child };
 }
 
 /** Waits for a condition. */

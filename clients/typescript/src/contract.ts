@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'database_busy'
   | 'database_unavailable'
   | 'dialect_required'
+  | 'disk_full'
   | 'duplicate_json_key'
   | 'email_domain_not_allowed'
   | 'event_endpoint_not_found'

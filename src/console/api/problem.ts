@@ -57,6 +57,10 @@ const words: Readonly<Record<string, readonly [title: string, sentence: string]>
   ],
   unreadable: ['Unexpected response', 'The service sent a response this page cannot read. Reload the page.'],
   database_unavailable: ['The service is recovering', 'Its database is unavailable. Try again in a few seconds.'],
+  disk_full: [
+    'The service is recovering',
+    'One of its disks is full. Nothing was changed or charged. Try again later.',
+  ],
   database_busy: ['The service is busy', 'Nothing was changed or charged. Try again in a few seconds.'],
   rate_limited: ['Too many requests', 'Wait a few seconds, then try again.'],
   scope_missing: ['Not allowed', 'Your role does not allow this. Ask an owner of the account.'],

@@ -4,14 +4,14 @@ import type { Logger } from 'pino';
 import { shapeOfPath } from '../../ingress/shapes.ts';
 import { describeError } from '../../platform/errors.ts';
 import { answer, answerJson, type Context, type Step } from '../context.ts';
-import { type HttpError, toHttpError } from '../errors.ts';
+import { becauseOfDisk, type HttpError, toHttpError } from '../errors.ts';
 
-export function answerErrors(log: Logger): Step {
+export function answerErrors(log: Logger, diskProblem: () => string | undefined = () => undefined): Step {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      await answerError(ctx, toHttpError(error), log);
+      await answerError(ctx, becauseOfDisk(toHttpError(error), diskProblem()), log);
     }
     if (!ctx.headerSent) await drainUnreadBody(ctx.req, ctx.res);
   };

@@ -57,12 +57,21 @@ export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable';
   /** True if a statement was sent, so that it may have been committed. */
   readonly wasSent: boolean;
+  /** Set if the database responds, and cannot write. */
+  readonly reason: 'disk_full' | 'read_only' | undefined;
 
   constructor(wasSent: boolean, cause: unknown, address?: string) {
     super(`database unavailable${address === undefined ? '' : ` at ${address}`}: ${messageOf(cause)}`, { cause });
     this.wasSent = wasSent;
+    this.reason = writeRefusals[errorCode(cause) ?? ''];
   }
 }
+
+/** By SQLSTATE. */
+const writeRefusals: Readonly<Record<string, 'disk_full' | 'read_only'>> = {
+  '53100': 'disk_full',
+  '25006': 'read_only',
+};
 
 /** A caller waited too long for a connection or its account's queue, or too many callers waited. Nothing was sent. */
 export class DatabaseBusy extends DatabaseUnavailable {
@@ -194,7 +203,7 @@ async function onConnection<T>(
     return await work(connection);
   } catch (error) {
     isBroken ||= isUnavailable(error);
-    throw isUnavailable(error) ? new DatabaseUnavailable(true, error, address) : error;
+    throw isUnavailable(error) ? new DatabaseUnavailable(!wasRefused(error), error, address) : error;
   } finally {
     connection.off('error', onBroken);
     connection.release(isBroken);
@@ -244,14 +253,19 @@ function parseTimestamp(text: string): number {
   return Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
 }
 
+/** True if the server responded that it cannot write or read its files, or has no room. Such a statement was not committed. */
+function wasRefused(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.severity === 'ERROR' && /^(53|58030|25006)/.test(error.code ?? '');
+}
+
 /**
- * True for the classes 08 (connection), 53 (resources), 57 (operator intervention), 25006 (a standby), 25P03 (a transaction that was idle
+ * True for the classes 08 (connection), 53 (resources), 57 (operator intervention), 58030 (a disk), 25006 (a standby), 25P03 (a transaction that was idle
  * for too long), and for errors of sockets and TLS.
  */
 function isUnavailable(error: unknown): boolean {
   const code = errorCode(error);
   if (code !== undefined)
-    return /^(?:(08|53|57|25006|25P03)|E[A-Z]+$|ERR_(SSL|TLS|OSSL)_)/.test(code) || isCertificateError(code);
+    return /^(?:(08|53|57|58030|25006|25P03)|E[A-Z]+$|ERR_(SSL|TLS|OSSL)_)/.test(code) || isCertificateError(code);
   return error instanceof Error && /timeout|terminated|connection|not queryable/i.test(error.message);
 }
 

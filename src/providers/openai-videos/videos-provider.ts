@@ -27,6 +27,13 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
   const { config, client, submitTimeoutMs, warn } = deps;
   const dialect = dialects[z.enum(videoDialects).parse(config.options['dialect'])];
   const records = createRecordReader({ ...recordRules, endOf: (record, state) => endOf(record, state, dialect) }, warn);
+  let isWarned = false;
+  const warnOfOtherId = (body: JsonObject | undefined) => {
+    const name = otherIds.find((other) => body?.['id'] === undefined && typeof body?.[other] === 'string');
+    if (name === undefined || isWarned) return;
+    isWarned = true;
+    warn('job id found under another name', name);
+  };
   const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
     replyOf(client.call(method, `/videos${path}`, { timeoutMs, signal, maxBytes: maxRecordBytes, body }));
   return createPolledProvider(deps, {
@@ -35,7 +42,9 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     ...(dialect.clips !== undefined && { clips: dialect.clips }),
     submit: async (request, signal) => {
       const body = await createBody(dialect, request, config);
-      return classifyCreate(await call('POST', '', submitTimeoutMs, signal, body), createRules);
+      const reply = await call('POST', '', submitTimeoutMs, signal, body);
+      if ('answer' in reply) warnOfOtherId(bodyOf(reply.answer));
+      return classifyCreate(reply, createRules);
     },
     recover: async (lost, signal) => {
       if (!dialect.listsPrompts) return { kind: 'unknown', detail: 'this upstream has no list of jobs with prompts' };
@@ -63,6 +72,13 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
       return 'body' in poll ? deletedOutcome(dialect, poll.body) : outcomeWithoutRecord(reply, poll);
     },
   });
+}
+
+/** Relays of other APIs name the id of a job after them. */
+const otherIds = ['task_id', 'generation_id', 'video_id', 'job_id', 'request_id'] as const;
+
+function idIn(body: JsonObject): JsonObject[string] | undefined {
+  return [body['id'], ...otherIds.map((name) => body[name])].find((id) => typeof id === 'string' && id !== '');
 }
 
 /** The id is part of a URL without escapes. */
@@ -96,7 +112,7 @@ const listSchema = z.object({
 });
 
 const recordRules = {
-  recordIn: (body) => recordSchema.safeParse(body).data,
+  recordIn: (body) => recordSchema.safeParse({ ...body, id: idIn(body) }).data,
   isMissing,
   states: {
     queued: 'queued',
@@ -148,7 +164,7 @@ function isMissing(body: JsonObject, status: number): boolean {
 const createRules: CreateRules = {
   errorOf,
   jobOf: (body) => {
-    const { data: id } = jobId.safeParse(body['id']);
+    const { data: id } = jobId.safeParse(idIn(body));
     return id === undefined ? undefined : { id };
   },
   classify: ({ status, detail, ...error }) => {

@@ -6,7 +6,7 @@ import type { SubmitOutcome } from '../../../src/providers/contract.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { jobRequest, signal, statusOf } from '../job-request.ts';
+import { jobOf, jobRequest, signal, statusOf } from '../job-request.ts';
 import { clientFor } from '../provider-client.ts';
 import { key, stage } from './videos-stage.ts';
 
@@ -171,3 +171,21 @@ describe('a create whose answer was lost', () => {
     });
   }
 });
+
+for (const name of ['task_id', 'generation_id'])
+  test(`the job of a relay that answers ${name} instead of id is followed, and operators are told once`, async (t) => {
+    const { deps } = await stage(t, 'generic');
+    const warned: unknown[] = [];
+    const call: typeof deps.client.call = async (method) => {
+      const status = method === 'POST' ? 'queued' : 'completed';
+      const record = { [name]: 'job-1', status, url: 'http://relay.example/video.mp4' };
+      return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(record)) };
+    };
+    const warn: typeof deps.warn = (...words) => warned.push(words);
+    const provider = createVideosProvider({ ...deps, client: { ...deps.client, call }, warn });
+    const request = jobRequest();
+    for (let times = 0; times < 2; times += 1)
+      assert.deepEqual(await provider.submit(request, signal), { kind: 'accepted', id: 'job-1' });
+    assert.deepEqual(warned, [['job id found under another name', name]]);
+    assert.equal((await statusOf(provider, jobOf(request, 'job-1'))).state, 'succeeded');
+  });

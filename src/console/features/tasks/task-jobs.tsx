@@ -48,13 +48,17 @@ function Provider({ job: { ordinal, provider, jobId } }: { readonly job: Job }) 
 function Outcome({ job }: { readonly job: Job }) {
   const { failCode, failMsg, detail } = job;
   const { word, tone } = jobWord(job);
-  const message = failMsg ?? detail;
   return (
     <>
       <StateDot tone={tone}>{word}</StateDot>
-      {(failCode !== null || message !== null) && (
+      {(failCode !== null || failMsg !== null) && (
         <small class="under">
-          {failCode !== null && <code>{failCode}</code>} {message !== null && <bdi>{message}</bdi>}
+          {failCode !== null && <code>{failCode}</code>} {failMsg !== null && <bdi>{failMsg}</bdi>}
+        </small>
+      )}
+      {detail !== null && (
+        <small class="under">
+          <bdi>{detail}</bdi>
         </small>
       )}
     </>

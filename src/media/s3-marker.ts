@@ -1,0 +1,26 @@
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { createS3Client, sendForFile, sendTo } from './s3-client.ts';
+import type { S3Options } from './s3-files.ts';
+
+/** The marker of a bucket, or of a prefix in it, which other installations may share. */
+export function createS3Marker({ location, s3 }: S3Options, name: string) {
+  const object = { Bucket: location.bucket, Key: `${location.prefix}${name}` };
+  const withClient = async <T>(work: (client: ReturnType<typeof createS3Client>) => Promise<T>): Promise<T> => {
+    const client = createS3Client({ ...s3, idleMs: requestMs });
+    return await work(client).finally(() => client.destroy());
+  };
+  return {
+    read: () =>
+      withClient(async (client) => {
+        const found = await sendForFile(location, 'get', () => client.send(new GetObjectCommand(object)));
+        return (await found?.Body?.transformToString())?.trim();
+      }),
+    write: (installationId: string) =>
+      withClient(async (client) => {
+        await sendTo(location, 'put', () => client.send(new PutObjectCommand({ ...object, Body: installationId })));
+      }),
+  };
+}
+
+/** An outage must not delay a start for long. */
+const requestMs = 5_000;
