@@ -161,6 +161,22 @@ provide_temporal_server() {
   use TEMPORAL_SERVER_PATH "$folder/server"
 }
 
+# Debian's container engine, unless the machine has one, with the plugins `compose` and `buildx`, and the images that Dockerfile and
+# docker-compose.yml name. `go install` refuses both plugins, because their modules replace others.
+provide_docker() {
+  local plugins="$cache/docker-cli/cli-plugins"
+  docker version || command -v dockerd || apt_install docker.io iptables || return 1
+  docker compose version && docker buildx version || [ -x "$plugins/docker-compose" ] || {
+    work="$(mktemp -d)" && cd "$work" && go mod init plugins && mkdir -p "$plugins" &&
+      go get -tool github.com/docker/compose/v2/cmd@v2.40.3 github.com/docker/buildx/cmd/buildx@v0.29.1 &&
+      go build -o docker-buildx github.com/docker/buildx/cmd/buildx && go build -o docker-compose \
+      -ldflags '-X github.com/docker/compose/v2/internal.Version=v2.40.3' github.com/docker/compose/v2/cmd &&
+      mv docker-buildx docker-compose "$plugins" && cd / && rm -r "$work" || return 1
+  }
+  command -v debootstrap || apt_install debootstrap || true
+  "$root/ops/ci/with-docker.sh" "$root/ops/ci/images.sh" && use VIDEOGEN_TEST_DOCKER 1
+}
+
 # The compiler of Go and the downloads of the other programs run side by side.
 {
   provide versitygw provide_go versitygw github.com/versity/versitygw/cmd/versitygw@v1.8.0 VIDEOGEN_TEST_S3
@@ -181,6 +197,7 @@ if [ "$tier" = --long ]; then
   provide aiperf provide_aiperf
   provide temporal-server provide_temporal_server
   provide postgresql-15 provide_postgres_15
+  provide docker provide_docker
 fi
 mv "$cache/env.next" "$cache/env"
 sed 's/^/could not install: /' "$cache/missing" >&2
