@@ -153,7 +153,7 @@ test('a catalogue is read from the folder that is mounted', () => {
     assert.equal(environment['VIDEOGEN_MODELS'], '', 'without a file it is the built-in catalogue');
     assert.ok(volumes.includes('./catalogue:/etc/videogen/catalogue:ro'), name);
   }
-  assert.match(composeText, /VIDEOGEN_MODELS: \$\{VIDEOGEN_MODELS:\+\/etc\/videogen\/\$\{VIDEOGEN_MODELS\}\}/);
+  assert.match(composeText, /VIDEOGEN_MODELS: \$\{VIDEOGEN_MODELS:\+\/etc\/videogen\/\$\{VIDEOGEN_MODELS:-\}\}/);
   assert.match(readFileSync('.env.example', 'utf8'), /^#VIDEOGEN_MODELS=\.\/catalogue\//m);
 });
 
@@ -217,7 +217,7 @@ test('no secret has a default, and the example names every setting without a sec
   // Compose's own.
   used.delete('COMPOSE_PROJECT_NAME');
   const required = new Set([...composeText.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name));
-  const optional = new Set([...composeText.matchAll(/\$\{(\w+):[-+]/g)].map(([, name = '']) => name));
+  const optional = new Set([...composeText.matchAll(/\$\{(\w+):-/g)].map(([, name = '']) => name));
   assert.deepEqual([...required].toSorted(), secrets.toSorted());
   assert.deepEqual([...used].toSorted(), [...required, ...optional].toSorted());
   const example = readFileSync('.env.example', 'utf8');
@@ -249,7 +249,7 @@ function interpolateStrings(_key: unknown, value: unknown): unknown {
 /** `${NAME:?message}` becomes a sample, `${NAME:-default}` its default, `${NAME:+word}` nothing, `$$` a dollar; innermost first. */
 function interpolate(text: string): string {
   const named = text.replaceAll('${COMPOSE_PROJECT_NAME}', 'videogen');
-  const unset = named.replaceAll(/\$\{\w+:\+[^${}]*(?:\$\{\w+\})?\}/g, '');
+  const unset = named.replaceAll(/\$\{\w+:\+[^${}]*\}/g, '');
   const next = unset.replaceAll(/\$\{(\w+)(?::\?[^${}]*|:-([^${}]*))\}/g, (_, name: string, fallback?: string) => {
     return fallback ?? sampleSecrets[name] ?? assert.fail(`${name} has neither a default nor a sample`);
   });

@@ -63,7 +63,7 @@ CMD ["node"]
 END
 }
 
-# What the official image promises, as far as docker-compose.yml uses it.
+# Keeps the promises of the official image on which docker-compose.yml relies.
 make_postgres() {
   mkdir "$work/postgres"
   cat >"$work/postgres/entrypoint.sh" <<'END'

@@ -164,13 +164,13 @@ provide_temporal_server() {
 # Debian's container engine, unless the machine has one, with the plugins `compose` and `buildx`, and the images that Dockerfile and
 # docker-compose.yml name. `go install` refuses both plugins, because their modules replace others.
 provide_docker() {
-  local plugins="$cache/docker-cli/cli-plugins"
+  local plugins="$cache/docker-cli/cli-plugins" compose=github.com/docker/compose/v2 buildx=github.com/docker/buildx work
   docker version || command -v dockerd || apt_install docker.io iptables || return 1
   docker compose version && docker buildx version || [ -x "$plugins/docker-compose" ] || {
     work="$(mktemp -d)" && cd "$work" && go mod init plugins && mkdir -p "$plugins" &&
-      go get -tool github.com/docker/compose/v2/cmd@v2.40.3 github.com/docker/buildx/cmd/buildx@v0.29.1 &&
-      go build -o docker-buildx github.com/docker/buildx/cmd/buildx && go build -o docker-compose \
-      -ldflags '-X github.com/docker/compose/v2/internal.Version=v2.40.3' github.com/docker/compose/v2/cmd &&
+      go get -tool "$compose/cmd@v2.40.3" "$buildx/cmd/buildx@v0.29.1" &&
+      go build -o docker-buildx -ldflags "-X $buildx/version.Version=v0.29.1" "$buildx/cmd/buildx" &&
+      go build -o docker-compose -ldflags "-X $compose/internal.Version=v2.40.3" "$compose/cmd" &&
       mv docker-buildx docker-compose "$plugins" && cd / && rm -r "$work" || return 1
   }
   command -v debootstrap || apt_install debootstrap || true

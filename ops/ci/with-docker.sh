@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command with a Docker engine: `ops/ci/with-docker.sh docker info`. It is the machine's own engine if one responds. Otherwise this
-# script starts Debian's as root, for this command alone: one at a time, with its images and build cache in
-# ~/.cache/videogen-tests/docker. Afterwards no container, volume, network, process or packet filter rule of it remains.
+# script starts Debian's as root, for this command alone: one at a time, with its base images and build cache in
+# ~/.cache/videogen-tests/docker. Afterwards nothing else of it remains: container, volume, network, process, packet filter rule.
 set -euo pipefail
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/videogen-tests"
 # The plugins that `ops/ci/provision.sh --long` has built.
@@ -17,10 +17,11 @@ export DOCKER_HOST="unix://$work/docker.sock"
 forwarding="$(cat /proc/sys/net/ipv4/ip_forward)"
 engine=
 
-clear_containers() {
+remove_all() {
   docker ps --all --quiet | xargs --no-run-if-empty docker rm --force --volumes
   docker volume ls --quiet | xargs --no-run-if-empty docker volume rm
   docker network prune --force
+  docker images --quiet 'localhost/*' | sort --unique | xargs --no-run-if-empty docker image rm --force
   docker image prune --force
 } >/dev/null
 
@@ -28,7 +29,7 @@ stop() {
   local status=$?
   trap - EXIT
   [ -z "$engine" ] || {
-    clear_containers || true
+    remove_all || true
     kill "$engine" && wait "$engine" || true
     ip link delete docker0 || true
     # With all of its rules, those of the others stay as they are.
@@ -56,6 +57,6 @@ until docker version >/dev/null 2>&1; do
   fi
   sleep 0.2
 done
-# What a run that was killed has left.
-clear_containers
+# A run that was killed has left its own behind.
+remove_all
 "$@" 9>&-

@@ -66,10 +66,8 @@ type Place = {
 
 async function openComposeStage(place: Place): Promise<ComposeStage> {
   const { docker, folder, project, port, uiPort } = place;
-  const shell = await createShell(await mkdtemp(join(tmpdir(), 'videogen-shell-')), {
-    ...docker.env,
-    COMPOSE_PROJECT_NAME: project,
-  });
+  const programs = await mkdtemp(join(tmpdir(), 'videogen-shell-'));
+  const shell = await createShell(programs, { ...docker.env, COMPOSE_PROJECT_NAME: project });
   const run = (line: string) =>
     shell.run(`cd '${folder}'; ${line.replaceAll('videogen_outside', `${project}_outside`)}`);
   return {
@@ -91,7 +89,7 @@ async function openComposeStage(place: Place): Promise<ComposeStage> {
     close: async () => {
       await run('docker compose down --volumes --remove-orphans --rmi local --timeout 5');
       await run(`docker image rm --force 'localhost/${project}'`);
-      await rm(folder, { recursive: true, force: true });
+      for (const one of [folder, programs]) await rm(one, { recursive: true, force: true });
     },
   };
 }

@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 
 // The container engine of the tests: that of the machine, or one that lives as long as this file.
 
@@ -16,22 +15,29 @@ export type Docker = {
 };
 
 export async function openDocker(): Promise<Docker> {
-  // The script ends the engine when its command ends, which reads until this process closes the pipe or dies.
+  // The script ends the engine when its command ends, which reads until this process closes the pipe or dies. It is no descendant of
+  // this process, and does not use its folder, so that the test runner, which kills both, leaves it the time to clean up.
   const command = 'echo "DOCKER_HOST=${DOCKER_HOST:-}"; echo "DOCKER_CONFIG=${DOCKER_CONFIG:-}"; exec cat';
-  const child: ChildProcess = spawn('ops/ci/with-docker.sh', ['sh', '-c', command], {
+  const { TMPDIR: _, ...surroundings } = process.env;
+  const child = spawn('setsid', ['--fork', 'ops/ci/with-docker.sh', 'sh', '-c', command], {
+    env: surroundings,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const ended = once(child, 'exit');
-  const close = async () => {
-    child.stdin?.end();
-    await ended;
-  };
+  const ended = once(child.stdout, 'close');
   const env: NodeJS.ProcessEnv = { ...process.env };
-  if (child.stdout === null) throw new Error('no pipe from ops/ci/with-docker.sh');
-  for await (const line of createInterface(child.stdout)) {
-    const [, name = '', value = ''] = /^(\w+)=(.*)$/.exec(line) ?? [];
-    if (value !== '') env[name] = value;
-    if (name === 'DOCKER_CONFIG') return { env, close };
+  let text = '';
+  for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    text += String(chunk);
+    if (/^DOCKER_CONFIG=.*\n/m.test(text)) break;
   }
-  throw new Error('no container engine started');
+  for (const [, name = '', value = ''] of text.matchAll(/^(\w+)=(.+)$/gm)) env[name] = value;
+  if (text === '') throw new Error('no container engine started');
+  return {
+    env,
+    close: async () => {
+      child.stdin.end();
+      child.stdout.resume();
+      await ended;
+    },
+  };
 }
