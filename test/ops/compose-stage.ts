@@ -105,11 +105,11 @@ export async function healthy(stage: ComposeStage): Promise<void> {
 }
 
 /** Creates an account and a key as install.md says. */
-export async function newApi({ run, baseUrl }: ComposeStage): Promise<Api> {
+export async function newApi(stage: ComposeStage): Promise<Api> {
   const [, , create = '', createKey = ''] = commandsBeside('cp .env.example .env');
-  const accountId = /[\da-f]{8}-[\da-f-]{27}/.exec(await run(create))?.[0] ?? assert.fail('no account');
-  const key = /vg_\w+/.exec(await run(createKey.replace('ACCOUNT', accountId)))?.[0] ?? assert.fail('no key');
-  return { baseUrl, key };
+  const accountId = /[\da-f]{8}-[\da-f-]{27}/.exec(await stage.run(create))?.[0] ?? assert.fail('no account');
+  const key = /vg_\w+/.exec(await stage.run(createKey.replace('ACCOUNT', accountId)))?.[0] ?? assert.fail('no key');
+  return { baseUrl: stage.baseUrl, key };
 }
 
 /** Creates a task as a client does that repeats a request after an outage. */

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { rm } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Api } from '../support/api.ts';
 import { commandsBeside } from '../support/page-commands.ts';
@@ -20,19 +21,19 @@ describe('an installation by the compose file', { skip }, () => {
     docker = await openDocker();
     first = await createComposeStage(docker, old);
     second = await first.nextCheckout();
+    await first.run(up);
+    api = await newApi(first);
   });
   after(async () => {
     try {
-      await second?.close();
       await first?.close();
     } finally {
-      await docker.close();
+      await docker?.close();
     }
+    if (second !== undefined) await rm(second.folder, { recursive: true });
   });
 
   test('is upgraded as in upgrade.md while tasks wait: they end, and earlier videos stay', async () => {
-    await first.run(up);
-    api = await newApi(first);
     const done = await acceptedTask(api);
     await assertVideo(api, done);
     await first.run('docker compose stop worker');

@@ -27,12 +27,19 @@ describe('the compose file', { skip: skipWithoutDocker }, () => {
   let docker: Docker;
   let stage: ComposeStage;
   let api: Api;
+  const install = commandsBeside('cp .env.example .env');
   before(async () => {
     docker = await openDocker();
     stage = await createComposeStage(docker);
+    await follow('up, with the build of the image', [install[1] ?? '']);
+    api = await newApi(stage);
   });
   after(async () => {
-    await stage?.close().finally(() => docker.close());
+    try {
+      await stage?.close();
+    } finally {
+      await docker?.close();
+    }
   });
 
   /** Runs the lines of a page, and prints how long they took. */
@@ -46,13 +53,14 @@ describe('the compose file', { skip: skipWithoutDocker }, () => {
   test('is refused without one of its secrets', async () => {
     await stage.run('docker compose config --quiet');
     for (const name of ['POSTGRES_PASSWORD', 'VIDEOGEN_DB_PASSWORD', 'TEMPORAL_DB_PASSWORD', 'VIDEOGEN_SECRET'])
-      await assert.rejects(stage.run(`${name}= docker compose config --quiet`), new RegExp(`${name} is missing a value`));
+      await assert.rejects(
+        stage.run(`${name}= docker compose config --quiet`),
+        new RegExp(`${name} is missing a value`),
+      );
   });
 
   test('is started as in install.md: every service is healthy, and a video is made and downloaded from outside', async () => {
-    const [, up = '', , , link = '', doctor = ''] = commandsBeside('cp .env.example .env');
-    await follow('up, with the build of the image', [up]);
-    api = await newApi(stage);
+    const [link = '', doctor = ''] = install.slice(4);
     assert.ok((await stage.run(link)).includes(`${stage.baseUrl}/console/`));
     await follow('doctor', [doctor]);
     await follow('doctor of each', commandsBeside('docker compose exec api videogen doctor --role api').slice(1));

@@ -15,28 +15,29 @@ export type Docker = {
 };
 
 export async function openDocker(): Promise<Docker> {
-  // The script ends the engine when its command ends, which reads until this process closes the pipe or dies. It is no descendant of
-  // this process, and does not use its folder, so that the test runner, which kills both, leaves it the time to clean up.
-  const command = 'echo "DOCKER_HOST=${DOCKER_HOST:-}"; echo "DOCKER_CONFIG=${DOCKER_CONFIG:-}"; exec cat';
+  // The script ends the engine when its command ends, which lives as long as this process. The script is no descendant of this process
+  // and does not use its folder: the test runner kills both, and the script needs time to clean up.
+  const command =
+    'echo "DOCKER_HOST=${DOCKER_HOST:-}"; echo "DOCKER_CONFIG=${DOCKER_CONFIG:-}"; echo "PID=$$"; while kill -0 "$1" 2>/dev/null; do sleep 1; done';
   const { TMPDIR: _, ...surroundings } = process.env;
-  const child = spawn('setsid', ['--fork', 'ops/ci/with-docker.sh', 'sh', '-c', command], {
+  const program = ['ops/ci/with-docker.sh', 'sh', '-c', command, 'sh', String(process.pid)];
+  const { stdout } = spawn('setsid', ['--fork', ...program], {
     env: surroundings,
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const ended = once(child.stdout, 'close');
-  const env: NodeJS.ProcessEnv = { ...process.env };
+  const ended = once(stdout, 'close');
   let text = '';
-  for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+  for await (const chunk of stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     text += String(chunk);
-    if (/^DOCKER_CONFIG=.*\n/m.test(text)) break;
+    if (/^PID=.*\n/m.test(text)) break;
   }
-  for (const [, name = '', value = ''] of text.matchAll(/^(\w+)=(.+)$/gm)) env[name] = value;
-  if (text === '') throw new Error('no container engine started');
+  const { PID: pid, ...env } = Object.fromEntries([...text.matchAll(/^(\w+)=(.+)$/gm)].map((line) => line.slice(1, 3)));
+  if (pid === undefined) throw new Error('no container engine started');
   return {
-    env,
+    env: { ...process.env, ...env },
     close: async () => {
-      child.stdin.end();
-      child.stdout.resume();
+      process.kill(Number(pid));
+      stdout.resume();
       await ended;
     },
   };

@@ -20,7 +20,11 @@ describe('the image', { skip: skipWithoutDocker }, () => {
     shell = await createShell(folder, docker.env);
   });
   after(async () => {
-    await shell?.run(`docker image rm --force ${image}`).finally(() => docker.close());
+    try {
+      await shell?.run(`docker image rm --force ${image}`);
+    } finally {
+      await docker?.close();
+    }
     await rm(folder, { recursive: true, force: true });
   });
   const inContainer = async (command: string) =>
@@ -62,7 +66,8 @@ describe('the image', { skip: skipWithoutDocker }, () => {
   });
 
   test('runs as an unprivileged user, who may write to its volumes alone', async () => {
-    const asInPlace = (command: string) => shell.run(`docker run --rm --volume /data --volume /results ${image} ${command}`);
+    const asInPlace = (command: string) =>
+      shell.run(`docker run --rm --volume /data --volume /results ${image} ${command}`);
     assert.equal((await asInPlace('id -u')).trim(), userId);
     assert.equal((await asInPlace(`sh -c 'touch /app/x 2>/dev/null || echo refused'`)).trim(), 'refused');
     assert.equal((await asInPlace(`sh -c 'touch /data/x /results/x && echo written'`)).trim(), 'written');
