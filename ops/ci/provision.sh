@@ -2,7 +2,7 @@
 # Installs the programs that the tests use besides Node.js: `ops/ci/provision.sh`, or `ops/ci/provision.sh --long` for those of
 # `npm run test:all` too. Each is built once per machine, into ~/.cache/videogen-tests. Writes their paths to `env` in that folder, which
 # the test runner reads, and ends with the list of what could not be installed; the tests that need it are skipped and say so.
-# Needs Python, Go (for most programs) and, on Debian, root (for Chromium).
+# Needs Python, Go (for most programs) and, on Debian, root (for Chromium and the container engine).
 set -uo pipefail
 tier="${1:-}"
 root="$(cd "$(dirname "$0")/../.." && pwd)"

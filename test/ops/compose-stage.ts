@@ -147,3 +147,14 @@ export async function assertVideo(api: Api, taskId: string): Promise<void> {
   assert.deepEqual([video.status, video.headers.get('content-type')], [200, 'video/mp4']);
   assert.ok((await video.arrayBuffer()).byteLength > 100_000);
 }
+
+/** Runs lines of a page, and prints how long they took. */
+export async function follow(stage: ComposeStage, what: string, lines: readonly string[]): Promise<void> {
+  const startedAt = performance.now();
+  for (const line of lines) await stage.run(line);
+  say(`${what}: ${Math.round((performance.now() - startedAt) / 1000)} s`);
+}
+
+export function say(text: string): void {
+  for (const line of text.trim().split('\n')) process.stdout.write(`# ${line}\n`);
+}

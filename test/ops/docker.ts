@@ -31,7 +31,9 @@ export async function openDocker(): Promise<Docker> {
     text += String(chunk);
     if (/^PID=.*\n/m.test(text)) break;
   }
-  const { PID: pid, ...env } = Object.fromEntries([...text.matchAll(/^(\w+)=(.+)$/gm)].map((line) => line.slice(1, 3)));
+  const values: NodeJS.ProcessEnv = {};
+  for (const [, name = '', value] of text.matchAll(/^(\w+)=(.+)$/gm)) values[name] = value;
+  const { PID: pid, ...env } = values;
   if (pid === undefined) throw new Error('no container engine started');
   return {
     env: { ...process.env, ...env },
