@@ -2,7 +2,8 @@
 # Installs the programs that the tests use besides Node.js: `ops/ci/provision.sh`, or `ops/ci/provision.sh --long` for those of
 # `npm run test:all` too. Each is built once per machine, into ~/.cache/videogen-tests. Writes their paths to `env` in that folder, which
 # the test runner reads, and ends with the list of what could not be installed; the tests that need it are skipped and say so.
-# Needs Python, Go (for most programs) and, on Debian, root or sudo without a password (for Chromium and the load balancers).
+# Needs Python, Go (for most programs) and, on Debian, root (for the container engine) or sudo without a password (for Chromium and the
+# load balancers).
 set -uo pipefail
 tier="${1:-}"
 root="$(cd "$(dirname "$0")/../.." && pwd)"
@@ -143,6 +144,22 @@ provide_temporal_server() {
   use TEMPORAL_SERVER_PATH "$folder/server"
 }
 
+# Debian's container engine, unless the machine has one, with the plugins `compose` and `buildx`, and the images that Dockerfile and
+# docker-compose.yml name. `go install` refuses both plugins, because their modules replace others.
+provide_docker() {
+  local plugins="$cache/docker-cli/cli-plugins" compose=github.com/docker/compose/v2 buildx=github.com/docker/buildx work
+  docker version || command -v dockerd || apt_install docker.io iptables || return 1
+  docker compose version && docker buildx version || [ -x "$plugins/docker-compose" ] || {
+    work="$(mktemp -d)" && cd "$work" && go mod init plugins && mkdir -p "$plugins" &&
+      go get -tool "$compose/cmd@v2.40.3" "$buildx/cmd/buildx@v0.29.1" &&
+      go build -o docker-buildx -ldflags "-X $buildx/version.Version=v0.29.1" "$buildx/cmd/buildx" &&
+      go build -o docker-compose -ldflags "-X $compose/internal.Version=v2.40.3" "$compose/cmd" &&
+      mv docker-buildx docker-compose "$plugins" && cd / && rm -r "$work" || return 1
+  }
+  command -v debootstrap || apt_install debootstrap || true
+  "$root/ops/ci/with-docker.sh" "$root/ops/ci/images.sh" && use VIDEOGEN_TEST_DOCKER 1
+}
+
 # The compiler of Go and the downloads of the other programs run side by side.
 {
   provide versitygw provide_go versitygw github.com/versity/versitygw/cmd/versitygw@v1.8.0 VIDEOGEN_TEST_S3
@@ -167,6 +184,7 @@ if [ "$tier" = --long ]; then
   provide aiperf provide_python aiperf VIDEOGEN_TEST_AIPERF aiperf aiperf==0.13.0
   provide temporal-server provide_temporal_server
   provide postgresql-15 provide_postgres_15
+  provide docker provide_docker
 fi
 mv "$cache/env.next" "$cache/env"
 sed 's/^/could not install: /' "$cache/missing" >&2

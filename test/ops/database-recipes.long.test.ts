@@ -101,16 +101,10 @@ describe('a recipe about the database', { skip: skipWithoutPostgres15 }, () => {
       assert.equal(upstream.jobs.length, 3);
       assert.match(await findingLine('schema', environment.environment), /^ok: /);
 
-      // What was restored once can be backed up and restored again, also as it is done with the compose file.
+      // What was restored once can be backed up and restored again.
       await stopWorker();
       await run(backUp);
       for (const line of lines.filter((one) => /^(psql|pg_restore)/.test(one))) await run(line);
-      const [composedBackUp = ''] = commandsBeside('docker compose exec -T postgres pg_dump');
-      const composed = commandsBeside('docker compose exec -T postgres pg_restore');
-      assert.deepEqual(composed.map(programOf), lines.map(programOf));
-      await run(outsideContainer(composedBackUp));
-      for (const line of composed.filter((one) => / (psql|pg_restore|migrate)\b/.test(one)))
-        await run(outsideContainer(line));
       assert.equal((await findTask(database.db, done))?.state, 'success');
       assert.deepEqual(await auditLedger(database.db), []);
     } finally {
@@ -165,21 +159,6 @@ describe('a recipe about the database', { skip: skipWithoutPostgres15 }, () => {
     }
   });
 });
-
-/** What a line with or without the compose file comes to: its program, and for those of this service the command. */
-function programOf(line: string): string {
-  const [program = '', ...rest] = insideContainer(line).split(/\s+/);
-  return program === 'videogen' || program === 'docker' ? [program, ...rest.slice(0, 2)].join(' ') : program;
-}
-
-function insideContainer(line: string): string {
-  return line.replace(/^docker compose (exec -T postgres|exec api|run --rm --no-deps api) /, '').replace(/ +#.*/, '');
-}
-
-/** A line of the compose file as it is run here, on the database of the test. */
-function outsideContainer(line: string): string {
-  return insideContainer(line).replace('--username=videogen --dbname=videogen', '--dbname="$DATABASE_URL"');
-}
 
 function asUser(user: string, password: string, address: string): string {
   const url = new URL(address);

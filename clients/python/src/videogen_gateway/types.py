@@ -417,6 +417,7 @@ ErrorCode: TypeAlias = Literal[
     "database_busy",
     "database_unavailable",
     "dialect_required",
+    "disk_full",
     "duplicate_json_key",
     "email_domain_not_allowed",
     "event_endpoint_not_found",

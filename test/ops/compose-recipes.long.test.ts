@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type Api, call } from '../support/api.ts';
+import { documentedRecipes } from '../support/documented-recipes.ts';
+import { commandsBeside } from '../support/page-commands.ts';
+import { waitFor } from '../support/wait-for.ts';
+import {
+  acceptedTask,
+  assertVideo,
+  type ComposeStage,
+  createComposeStage,
+  follow,
+  healthy,
+  newApi,
+  taskIn,
+} from './compose-stage.ts';
+import { type Docker, openDocker, skipWithoutDocker } from './docker.ts';
+
+// Recipes of docs/operations for an installation by the compose file, as they are written there.
+
+const model = 'videogen-2.0-fast';
+
+describe('an installation by the compose file', { skip: skipWithoutDocker }, () => {
+  let docker: Docker;
+  let stage: ComposeStage;
+  let api: Api;
+  before(async () => {
+    docker = await openDocker();
+    stage = await createComposeStage(docker);
+    await follow(stage, 'up', commandsBeside('cp .env.example .env').slice(1, 2));
+    api = await newApi(stage);
+  });
+  after(async () => {
+    try {
+      await stage?.close();
+    } finally {
+      await docker?.close();
+    }
+  });
+
+  test('is backed up and restored as in backup.md', async () => {
+    const known = await acceptedTask(api);
+    await taskIn(api, known, ['success']);
+    const [backUp = ''] = commandsBeside('docker compose exec -T postgres pg_dump');
+    await follow(stage, 'backup', [backUp]);
+    const unknown = await acceptedTask(api);
+    await follow(stage, 'restore', commandsBeside('docker compose exec -T postgres pg_restore'));
+    await healthy(stage);
+    await assertVideo(api, known);
+    assert.equal((await call(api, `/api/v1/jobs/recordInfo?taskId=${unknown}`)).status, 404);
+    assert.match(await stage.run('docker compose exec api videogen audit'), /./);
+    await assertVideo(api, await acceptedTask(api));
+  });
+
+  test('gets another password of its database as in access.md', async () => {
+    const [alter = '', up = ''] = commandsBeside('docker compose exec postgres psql --username=postgres');
+    const password = 'another0password0of0the0database';
+    await stage.run(alter.replace('NEW', password));
+    await stage.setVariable('VIDEOGEN_DB_PASSWORD', password);
+    await follow(stage, 'another password', [up]);
+    await healthy(stage);
+    await assertVideo(api, await acceptedTask(api));
+  });
+
+  test('gets another VIDEOGEN_SECRET as in access.md: earlier links work meanwhile', async () => {
+    const task = await acceptedTask(api);
+    await taskIn(api, task, ['success']);
+    const page = readFileSync('docs/operations/access.md', 'utf8');
+    const [, up = ''] = /With the compose file, change `\.env` and run `([^`]+)`/.exec(page) ?? [];
+    const old = /^VIDEOGEN_SECRET=(.+)$/m.exec(await stage.run('grep ^VIDEOGEN_SECRET= .env | tail -1'))?.[1] ?? '';
+    const steps = [...page.matchAll(/^\d\. `VIDEOGEN_SECRET=(\w+) VIDEOGEN_SECRET_PREVIOUS=(\w+)`/gm)];
+    assert.equal(steps.length, 2);
+    const values: Readonly<Record<string, string>> = { OLD: old, NEW: 'another secret of the tests, long enough' };
+    for (const [, current = '', previous = ''] of steps) {
+      await stage.setVariable('VIDEOGEN_SECRET', values[current] ?? '');
+      await stage.setVariable('VIDEOGEN_SECRET_PREVIOUS', values[previous] ?? '');
+      await follow(stage, 'a step of the rotation', [up]);
+      await assertVideo(api, task);
+    }
+    await stage.run('docker compose exec api videogen secret reencrypt');
+  });
+
+  test('loads a catalogue with the key of its provider as in install.md', async () => {
+    const [recipe] = documentedRecipes('docs/providers/ark.md');
+    await writeFile(join(stage.folder, 'catalogue/catalogue.yaml'), recipe?.text ?? assert.fail('no recipe'));
+    await follow(stage, 'a catalogue', commandsBeside("echo 'VIDEOGEN_MODELS="));
+    const offered = (name: string) =>
+      waitFor(`the model ${name}`, async () => {
+        const answer = await call(api, '/api/v1/models').catch(() => undefined);
+        return answer?.status === 200 && JSON.stringify(answer.body.data).includes(`"${name}"`);
+      });
+    // A model is offered once a worker has loaded it, which rejects a catalogue whose keys it lacks.
+    await offered('seedance-2');
+    const next = join(stage.folder, 'catalogue/next.yaml');
+    await writeFile(next, `models: [{ model: ${model}, title: Replaced, prices: [{ creditsPerSecond: 1 }] }]\n`);
+    await stage.run('mv catalogue/next.yaml catalogue/catalogue.yaml');
+    await offered('Replaced');
+  });
+});
