@@ -7,6 +7,8 @@ import { createAccount } from '../../src/accounts/accounts.ts';
 import { listApiKeys } from '../../src/accounts/keys.ts';
 import { readBooks } from '../../src/credits/credits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startGrpcProxy } from '../support/grpc-proxy.ts';
+import { temporalAddress } from '../support/servers.ts';
 import { videogen } from '../support/videogen.ts';
 
 let database: TestDatabase;
@@ -84,3 +86,40 @@ test('a command without DATABASE_URL creates no installation, and names the vari
   }
   assert.deepEqual(await readdir(parent), []);
 });
+
+const onTemporal: readonly (readonly string[])[] = [['migrate'], ['reconcile'], ['reconcile', '--restored']];
+for (const args of onTemporal) {
+  test(`${args.join(' ')} reports a Temporal that cannot be used in one line with the remedy, at the first request`, async (t) => {
+    let status = 404;
+    let requests = 0;
+    const { port, close } = await startGrpcProxy(temporalAddress(), () => {
+      requests += 1;
+      return { ':status': status };
+    });
+    t.after(close);
+    const problemAt = async (address: string, namespace = 'default') => {
+      const { code, stdout, stderr } = await videogen({
+        ...process.env,
+        DATABASE_URL: database.url,
+        VIDEOGEN_SECRET: 's'.repeat(32),
+        TEMPORAL_ADDRESS: address,
+        TEMPORAL_NAMESPACE: namespace,
+      }, ...args);
+      assert.deepEqual([code, stdout], [1, '']);
+      return stderr;
+    };
+    assert.match(
+      await problemAt('127.0.0.1:1'),
+      /^Temporal at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED.*\. Check TEMPORAL_ADDRESS, .*\n$/,
+    );
+    assert.match(
+      await problemAt(temporalAddress(), 'nowhere'),
+      /^Temporal at .* cannot be used: there is no namespace nowhere\. temporal operator namespace create .*\n$/,
+    );
+    const other = `127.0.0.1:${port}`;
+    assert.match(await problemAt(other), /^Temporal at .* cannot be used: .*\. TEMPORAL_ADDRESS is not Temporal, .*\n$/);
+    status = 503;
+    assert.match(await problemAt(other), /^Temporal at .* cannot be used: .*\. Check TEMPORAL_ADDRESS, .*\n$/);
+    assert.equal(requests, 2, 'a request was repeated');
+  });
+}
