@@ -161,6 +161,9 @@ provide_temporal_server() {
   use TEMPORAL_SERVER_PATH "$folder/server"
 }
 
+# A Kubernetes of one node, in which the chart is tried.
+provide_kubernetes() { "$root/ops/ci/kubernetes.sh" && use VIDEOGEN_TEST_KUBERNETES 1; }
+
 # The compiler of Go and the downloads of the other programs run side by side.
 {
   provide versitygw provide_go versitygw github.com/versity/versitygw/cmd/versitygw@v1.8.0 VIDEOGEN_TEST_S3
@@ -181,6 +184,7 @@ if [ "$tier" = --long ]; then
   provide aiperf provide_aiperf
   provide temporal-server provide_temporal_server
   provide postgresql-15 provide_postgres_15
+  provide kubernetes provide_kubernetes
 fi
 mv "$cache/env.next" "$cache/env"
 sed 's/^/could not install: /' "$cache/missing" >&2

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -98,13 +98,16 @@ for (const args of onTemporal) {
     });
     t.after(close);
     const problemAt = async (address: string, namespace = 'default') => {
-      const { code, stdout, stderr } = await videogen({
-        ...process.env,
-        DATABASE_URL: database.url,
-        VIDEOGEN_SECRET: 's'.repeat(32),
-        TEMPORAL_ADDRESS: address,
-        TEMPORAL_NAMESPACE: namespace,
-      }, ...args);
+      const { code, stdout, stderr } = await videogen(
+        {
+          ...process.env,
+          DATABASE_URL: database.url,
+          VIDEOGEN_SECRET: 's'.repeat(32),
+          TEMPORAL_ADDRESS: address,
+          TEMPORAL_NAMESPACE: namespace,
+        },
+        ...args,
+      );
       assert.deepEqual([code, stdout], [1, '']);
       return stderr;
     };
@@ -117,9 +120,30 @@ for (const args of onTemporal) {
       /^Temporal at .* cannot be used: there is no namespace nowhere\. temporal operator namespace create .*\n$/,
     );
     const other = `127.0.0.1:${port}`;
-    assert.match(await problemAt(other), /^Temporal at .* cannot be used: .*\. TEMPORAL_ADDRESS is not Temporal, .*\n$/);
+    assert.match(
+      await problemAt(other),
+      /^Temporal at .* cannot be used: .*\. TEMPORAL_ADDRESS is not Temporal, .*\n$/,
+    );
     status = 503;
     assert.match(await problemAt(other), /^Temporal at .* cannot be used: .*\. Check TEMPORAL_ADDRESS, .*\n$/);
     assert.equal(requests, 2, 'a request was repeated');
   });
 }
+
+test('migrate rejects an invalid catalogue before it connects, so that it stops an upgrade', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-catalogue-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'models.yaml');
+  await writeFile(file, 'models: [{ model: x, prices: [], tiers: [] }]\n');
+  const env = {
+    ...process.env,
+    DATABASE_URL: 'postgres://us@127.0.0.1:1/none',
+    VIDEOGEN_SECRET: 's'.repeat(32),
+    VIDEOGEN_MODELS: file,
+  };
+  const { code, stdout, stderr } = await videogen(env, 'migrate');
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /^The configuration is not usable:\n/);
+  assert.match(stderr, /VIDEOGEN_MODELS: .*models\[0\]\.title: is required/);
+  assert.doesNotMatch(stderr, /database/);
+});
