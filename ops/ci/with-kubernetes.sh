@@ -18,11 +18,11 @@ export KUBERNETES_CTR="ctr --address $work/containerd.sock --namespace k8s.io"
 forwarding="$(cat /proc/sys/net/ipv4/ip_forward)"
 started=()
 
-# start NAME COMMAND…: in a group of its own, so that Ctrl-C ends the command first.
+# start NAME COMMAND…: in a group of its own, so that Ctrl-C ends the command first; it does not outlive this script.
 start() {
   local name="$1"
   shift
-  setsid "$@" >"$work/$name.log" 2>&1 9>&- &
+  setsid setpriv --pdeathsig KILL "$@" >"$work/$name.log" 2>&1 9>&- &
   started+=("$!")
 }
 
@@ -47,6 +47,7 @@ stop() {
   for id in "${started[@]}"; do kill "$id" || true; done
   wait || true
   awk -v work="$work/" 'index($2, work) == 1 { print $2 }' /proc/mounts | sort --reverse | xargs --no-run-if-empty umount --lazy
+  find /sys/fs/cgroup -depth -type d -path '*/kubepods*' -exec rmdir {} + || true
   ip link delete videogen-cni || true
   ip address delete "$address/32" dev lo || true
   # With all of its rules, those of the others stay as they are.
@@ -60,7 +61,8 @@ trap stop EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
 
-ip address add "$address/32" dev lo
+# A run that was killed may have left it.
+ip address replace "$address/32" dev lo
 echo 1 >/proc/sys/net/ipv4/ip_forward
 token="$(openssl rand -hex 16)"
 mkdir "$work/cni" "$KUBERNETES_NAMES"

@@ -147,3 +147,12 @@ test('migrate rejects an invalid catalogue before it connects, so that it stops 
   assert.match(stderr, /VIDEOGEN_MODELS: .*models\[0\]\.title: is required/);
   assert.doesNotMatch(stderr, /database/);
 });
+
+test('migrate reports a missing password in one line', async () => {
+  const url = new URL(database.url);
+  url.password = '';
+  const env = { ...process.env, DATABASE_URL: url.href, PGPASSWORD: '', VIDEOGEN_SECRET: 's'.repeat(32) };
+  const { code, stderr } = await videogen(env, 'migrate');
+  assert.equal(code, 1);
+  assert.match(stderr, /^the database cannot be used: .*\. Add the password of the user to DATABASE_URL\.\n$/);
+});

@@ -33,7 +33,13 @@ export async function startFakeKubernetes(kubeconfig: string): Promise<FakeKuber
   const context = { name: 'test', context: { cluster: 'test', user: '' } };
   await writeFile(
     kubeconfig,
-    JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: [named], contexts: [context], 'current-context': 'test' }),
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [named],
+      contexts: [context],
+      'current-context': 'test',
+    }),
   );
   return {
     objects,

@@ -6,7 +6,18 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { helm, kubernetesVersions, maintenance, noHelm, objects, type ValueSet, valueSets, valuesOf, workloads, chart } from './chart.ts';
+import {
+  helm,
+  kubernetesVersions,
+  maintenance,
+  noHelm,
+  objects,
+  type ValueSet,
+  valueSets,
+  valuesOf,
+  workloads,
+  chart,
+} from './chart.ts';
 import { type FakeKubernetes, startFakeKubernetes } from './fake-kubernetes.ts';
 
 const hookSchema = z.object({
@@ -88,8 +99,7 @@ describe('before an installation or upgrade', { skip: noHelm }, () => {
     const named = /its defaults it requests ([\d.]+) cores and ([\d.]+) GiB/.exec(page);
     assert.deepEqual([Number(named?.[1]), Number(named?.[2])], [sum('cores'), sum('mebibytes') / 1024]);
     const job = requestsOf(found.find(({ kind }) => kind === 'Job') ?? assert.fail('no Job'));
-    for (const one of deployments.map(requestsOf))
-      assert.ok(job.cores < one.cores && job.mebibytes < one.mebibytes);
+    for (const one of deployments.map(requestsOf)) assert.ok(job.cores < one.cores && job.mebibytes < one.mebibytes);
   });
 });
 
@@ -122,7 +132,12 @@ describe('in a cluster', { skip: noHelm }, () => {
   };
   const configMap = (name: string, key: string) => {
     const metadata = { name, namespace: 'shop' };
-    cluster.objects.set(path('configmaps', name), { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { [key]: 'x' } });
+    cluster.objects.set(path('configmaps', name), {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata,
+      data: { [key]: 'x' },
+    });
   };
 
   /** Renders as an installation does, which looks objects up; answers the reason of a refusal. */
@@ -137,9 +152,15 @@ describe('in a cluster', { skip: noHelm }, () => {
 
   test('values that name a Secret, a key or a ConfigMap that is not there are rejected by its name', async () => {
     configMap('kube-root-ca.crt', 'ca.crt');
-    assert.match(await refusal('options'), /secrets\.existingSecret: the namespace shop has no Secret videogen-secrets/);
+    assert.match(
+      await refusal('options'),
+      /secrets\.existingSecret: the namespace shop has no Secret videogen-secrets/,
+    );
     secret('videogen-secrets', 'DATABASE_URL');
-    assert.match(await refusal('options'), /secrets\.existingSecret: the Secret videogen-secrets has no key VIDEOGEN_SECRET/);
+    assert.match(
+      await refusal('options'),
+      /secrets\.existingSecret: the Secret videogen-secrets has no key VIDEOGEN_SECRET/,
+    );
     secret('videogen-secrets', 'DATABASE_URL', 'VIDEOGEN_SECRET');
     assert.match(await refusal('options'), /results\.s3\.existingSecret: the namespace shop has no Secret bucket-key/);
     secret('bucket-key', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY');
@@ -150,7 +171,14 @@ describe('in a cluster', { skip: noHelm }, () => {
     configMap('videogen-catalogue', 'models.yaml');
     assert.equal(await refusal('volume'), '');
 
-    secret('videogen-secrets', ...['database-url', 'videogen-secret', 'temporal-api-key', 'stripe-secret-key'], 'stripe-webhook-secret');
+    secret(
+      'videogen-secrets',
+      'database-url',
+      'videogen-secret',
+      'temporal-api-key',
+      'stripe-secret-key',
+      'stripe-webhook-secret',
+    );
     assert.match(await refusal('bucket'), /catalogue\.existingSecret: the namespace shop has no Secret provider-keys/);
     assert.equal(await refusal('trial'), '');
   });

@@ -16,8 +16,8 @@ export type Replace = (headers: IncomingHttpHeaders) => OutgoingHttpHeaders | un
 export type GrpcProxy = {
   readonly port: number;
   /** Breaks every connection; clients may connect again. */
-  cut(): void;
-  close(): Promise<void>;
+  readonly cut: () => void;
+  readonly close: () => Promise<void>;
 };
 
 /** Forwards each request to the gRPC server at `target` (host:port), unless `replace` has a response for it. */
