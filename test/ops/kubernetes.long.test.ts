@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Api, createdTask, recordInfo, resultUrlsIn, waitForRecord } from '../support/api.ts';
+import { type Api, createdTask, createTask, recordInfo, resultUrlsIn, waitForRecord } from '../support/api.ts';
 import { commandsBeside } from '../support/page-commands.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { skipsWithoutS3 } from '../support/s3-server.ts';
-import { type ClusterStage, createClusterStage, skipWithoutArchive } from './cluster-stage.ts';
+import { type ClusterStage, createClusterStage, images, skipWithoutArchive } from './cluster-stage.ts';
 import { skipWithoutKubernetes } from './kubernetes.ts';
 
 // The chart as it is, in a cluster of one node, with the commands of docs/operations as they are written there.
@@ -71,6 +71,31 @@ describe('the chart in a cluster', { skip: skipWithoutKubernetes || skipsWithout
     await kubectl(`${pods} app.kubernetes.io/component=worker-generation`);
     await kubectl(`${pods} app.kubernetes.io/component=worker-tasks`);
     for (const taskId of taskIds) await assertVideo(taskId);
+  });
+
+  test('is upgraded while clients create tasks, and no request fails', async () => {
+    const stopping = new AbortController();
+    const taskIds: string[] = [];
+    const creating = (async () => {
+      while (!stopping.signal.aborted) {
+        const request = { model: 'videogen-2.0-fast', input: { prompt: 'a trickle', duration: 4 } };
+        const { status, body } = await createTask(api, request);
+        assert.equal(status, 200, body.msg);
+        taskIds.push(String(body.data['taskId']));
+        await delay(5_000);
+      }
+    })();
+    await Promise.race([follow('upgrade', [`${upgrade} --set image.tag=${images.next}`]), creating]);
+    stopping.abort();
+    await creating;
+    assert.match(await kubectl('get pods --output yaml'), new RegExp(`localhost/videogen:${images.next}`));
+    for (const taskId of taskIds) assert.equal((await waitForRecord(api, taskId))['state'], 'success', taskId);
+    const [, back = ''] = commandsBeside('helm history videogen');
+    await follow('rollback', [back]);
+    assert.doesNotMatch(
+      await kubectl('get deployments --output yaml'),
+      new RegExp(`localhost/videogen:${images.next}`),
+    );
   });
 });
 
