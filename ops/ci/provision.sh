@@ -159,6 +159,8 @@ provide_docker() {
   command -v debootstrap || apt_install debootstrap || true
   "$root/ops/ci/with-docker.sh" "$root/ops/ci/images.sh" && use VIDEOGEN_TEST_DOCKER 1
 }
+# A Kubernetes of one node, in which the chart is tried.
+provide_kubernetes() { "$root/ops/ci/kubernetes.sh" && use VIDEOGEN_TEST_KUBERNETES 1; }
 
 # The compiler of Go and the downloads of the other programs run side by side.
 {
@@ -185,6 +187,7 @@ if [ "$tier" = --long ]; then
   provide temporal-server provide_temporal_server
   provide postgresql-15 provide_postgres_15
   provide docker provide_docker
+  provide kubernetes provide_kubernetes
 fi
 mv "$cache/env.next" "$cache/env"
 sed 's/^/could not install: /' "$cache/missing" >&2

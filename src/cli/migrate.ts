@@ -35,7 +35,7 @@ async function explainConnectionError(error: unknown): Promise<never> {
 }
 
 async function register(target: TemporalTarget): Promise<readonly string[]> {
-  const { usingTemporal } = await import('../temporal/connect.ts');
+  const { onTemporal } = await import('./on-temporal.ts');
   const { registerSearchAttributes } = await import('../temporal/search-attributes.ts');
-  return usingTemporal(target, {}, (client) => registerSearchAttributes(client));
+  return onTemporal(target, (client) => registerSearchAttributes(client));
 }

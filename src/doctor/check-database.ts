@@ -229,6 +229,7 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 const byWords: readonly (readonly [RegExp, string])[] = [
+  [/^SASL:.*password/, 'Add the password of the user to DATABASE_URL.'],
   [/does not support SSL/, 'Turn TLS on in PostgreSQL (ssl = on), or take sslmode out of DATABASE_URL.'],
   [
     /alert|certificate required|handshake/i,
@@ -240,7 +241,7 @@ const byWords: readonly (readonly [RegExp, string])[] = [
 export function isConnectionError(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const code = errorCode(cause) ?? '';
-  if (code === '') return /timeout|terminated|connection|SSL/i.test(messageOf(cause));
+  if (code === '') return /timeout|terminated|connection|SSL|^SASL:/i.test(messageOf(cause));
   return remedies[code] !== undefined || !/^[0-9A-Z]{5}$/.test(code) || /^(08|53|57)/.test(code);
 }
 

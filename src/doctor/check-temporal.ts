@@ -165,6 +165,22 @@ async function schedulesFinding(client: Client, taskQueue: string): Promise<Find
   );
 }
 
+/** Returns in one line why a command cannot use Temporal, and the remedy; undefined if it can. Nothing is retried. */
+export async function explainUnusableTemporal(target: TemporalTarget): Promise<string | undefined> {
+  const { client, close } = connectTemporal(target, { retries: false });
+  const { address } = target.connection;
+  try {
+    await readServerVersion(client);
+    const { state, message, remedy } = await namespaceFinding(client);
+    return state === 'error' ? `Temporal at ${address} cannot be used: ${message}. ${remedy}` : undefined;
+  } catch (error) {
+    const [message, remedy] = explainTemporalError(error);
+    return `Temporal at ${address} cannot be used: ${message}. ${remedy}`;
+  } finally {
+    await close();
+  }
+}
+
 /** Returns message and remedy. */
 function explainTemporalError(error: unknown): readonly [string, string] {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -1,5 +1,3 @@
-import type { Client } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ActivityDeps } from '../../activities/deps.ts';
@@ -9,7 +7,6 @@ import { taskQueuesOf } from '../temporal/task-queues.ts';
 import type { Log } from '../platform/log.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { connectTemporal } from '../temporal/connect.ts';
-import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
 import { makePrivateFolder } from '../platform/startup-errors.ts';
 import { openStore, openStoreForLinks } from '../media/open-store.ts';
@@ -23,13 +20,16 @@ import { installTemporalRuntime } from '../temporal/temporal-runtime.ts';
 import { watchSchedules } from '../temporal/watch-schedules.ts';
 import { openWorkerDependencies, type WorkerDependencies } from './worker-dependencies.ts';
 import { type Belonging, watchInstallation } from './watch-installation.ts';
-import { mainQueue, workerOptions } from './worker-options.ts';
+import { createPollers } from './pollers.ts';
+import { mainQueue } from './worker-options.ts';
 
 /** Longer than the longest deadline, so no attempt uses an older folder. */
 const staleWorkMs = 26 * 60 * 60_000;
 
 const readinessPauseMs = 5_000;
 const scheduleCheckMs = 60_000;
+/** The SDK's workers end after 50 s of rejected polls. */
+const rejectionCheckMs = 10_000;
 
 export type RunningWorker = RunningPart & {
   /** Resolves once the worker of each queue polls, and the schedules exist; rejects when the worker is closed before. */
@@ -38,7 +38,7 @@ export type RunningWorker = RunningPart & {
 
 /**
  * Starts the workers of this process's queues. Local dependencies are checked before this resolves; steps that need Temporal are retried
- * in the background. Tests replace dependencies of the activities with `wrap`, and shorten `checkMs`.
+ * in the background. Tests replace dependencies of the activities with `wrap`, and shorten the pauses between checks to `checkMs`.
  */
 export async function startWorker(
   settings: Settings,
@@ -46,7 +46,7 @@ export async function startWorker(
   onFatal: (error: unknown) => void,
   metrics = createMetrics(),
   wrap: (deps: ActivityDeps) => ActivityDeps = (deps) => deps,
-  checkMs = scheduleCheckMs,
+  checkMs?: number,
 ): Promise<RunningWorker> {
   await installTemporalRuntime(log, settings);
   const media = await prepareFiles(settings, log);
@@ -72,19 +72,24 @@ export async function startWorker(
   ]);
   const stopping = new AbortController();
   const pollers = createPollers(settings, { deps, log, onFatal, client: temporal.client, signal: stopping.signal });
-  let watching: Promise<void> | undefined;
+  let [watching, keeping]: (Promise<void> | undefined)[] = [];
+  const setPolling = (isPolling: boolean) => {
+    if (!stopping.signal.aborted) phase = isPolling ? 'running' : 'starting';
+  };
   const start = async () => {
     await pollers.start();
     phase = 'running';
     const { generationConcurrency: concurrency, workerQueues: names, taskQueue } = settings;
     log.info({ queues: names, taskQueue, concurrency }, 'worker is running');
+    keeping = pollers.keepPolling(checkMs ?? rejectionCheckMs, setPolling);
     // Last, because a restarted Temporal takes up to seven seconds (measured) to read a schedule, and tasks must not wait for it.
     if (!runsWorkflows(settings)) return;
     const queues = taskQueuesOf(taskQueue);
     const { client } = temporal;
     const ensure = () => ensureSchedules(client, queues);
     await retry({ step: 'ensure the schedules', log, signal: stopping.signal }, ensure);
-    watching = watchSchedules({ client, queues, log, events, pauseMs: checkMs }, stopping.signal);
+    const pauseMs = checkMs ?? scheduleCheckMs;
+    watching = watchSchedules({ client, queues, log, events, pauseMs }, stopping.signal);
   };
   const running = start();
   running.catch((error: unknown) => {
@@ -95,7 +100,7 @@ export async function startWorker(
     stopping.abort();
     await running.catch(() => {});
     // A check of the schedules may wait for a Temporal that hangs; meanwhile no further task begins.
-    await Promise.all([watching, pollers.close()]);
+    await Promise.all([watching, keeping, pollers.close()]);
     await Promise.allSettled([
       readiness.close(),
       belonging.close(),
@@ -136,44 +141,4 @@ async function prepareFiles(settings: Settings, log: Log): Promise<ResultStore> 
   await sweepWorkFolder(settings.workFolder, staleWorkMs);
   provideFontSettings(join(settings.dataFolder, 'fonts'));
   return media;
-}
-
-type PollerParts = {
-  readonly deps: ActivityDeps;
-  readonly log: Log;
-  readonly onFatal: (error: unknown) => void;
-  readonly client: Client;
-  readonly signal: AbortSignal;
-};
-
-/** The workers of this process, one for each queue, on one connection. */
-function createPollers(settings: Settings, { deps, log, onFatal, client, signal }: PollerParts) {
-  const step = (name: string) => ({ step: name, log, signal });
-  const workers: Worker[] = [];
-  const runs: Promise<void>[] = [];
-  let opened: NativeConnection | undefined;
-  return {
-    /** Resolves once the worker of each queue polls. */
-    start: async () => {
-      const connect = () => NativeConnection.connect(settings.temporal.connection);
-      const connection = (opened = await retry(step('connect to Temporal'), connect));
-      if (runsWorkflows(settings))
-        await retry(step('register search attributes'), () => registerSearchAttributes(client));
-      for (const options of workerOptions(settings, deps)) {
-        const create = () => Worker.create({ ...options, connection });
-        const worker = await retry(step(`start the worker of ${options.taskQueue}`), create);
-        workers.push(worker);
-        const run = worker.run();
-        runs.push(run);
-        run.catch(onFatal);
-      }
-    },
-    close: async () => {
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await Promise.allSettled(runs);
-      // Closing fails while a worker that is being created uses the connection;
-      // the process exits anyway.
-      await opened?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
-    },
-  };
 }

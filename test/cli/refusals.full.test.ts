@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -7,6 +7,8 @@ import { createAccount } from '../../src/accounts/accounts.ts';
 import { listApiKeys } from '../../src/accounts/keys.ts';
 import { readBooks } from '../../src/credits/credits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startGrpcProxy } from '../support/grpc-proxy.ts';
+import { temporalAddress } from '../support/servers.ts';
 import { videogen } from '../support/videogen.ts';
 
 let database: TestDatabase;
@@ -83,4 +85,74 @@ test('a command without DATABASE_URL creates no installation, and names the vari
     assert.match(stderr, /no installation in .*: set DATABASE_URL or VIDEOGEN_DATA/);
   }
   assert.deepEqual(await readdir(parent), []);
+});
+
+const onTemporal: readonly (readonly string[])[] = [['migrate'], ['reconcile'], ['reconcile', '--restored']];
+for (const args of onTemporal) {
+  test(`${args.join(' ')} reports a Temporal that cannot be used in one line with the remedy, at the first request`, async (t) => {
+    let status = 404;
+    let requests = 0;
+    const { port, close } = await startGrpcProxy(temporalAddress(), () => {
+      requests += 1;
+      return { ':status': status };
+    });
+    t.after(close);
+    const problemAt = async (address: string, namespace = 'default') => {
+      const { code, stdout, stderr } = await videogen(
+        {
+          ...process.env,
+          DATABASE_URL: database.url,
+          VIDEOGEN_SECRET: 's'.repeat(32),
+          TEMPORAL_ADDRESS: address,
+          TEMPORAL_NAMESPACE: namespace,
+        },
+        ...args,
+      );
+      assert.deepEqual([code, stdout], [1, '']);
+      return stderr;
+    };
+    assert.match(
+      await problemAt('127.0.0.1:1'),
+      /^Temporal at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED.*\. Check TEMPORAL_ADDRESS, .*\n$/,
+    );
+    assert.match(
+      await problemAt(temporalAddress(), 'nowhere'),
+      /^Temporal at .* cannot be used: there is no namespace nowhere\. temporal operator namespace create .*\n$/,
+    );
+    const other = `127.0.0.1:${port}`;
+    assert.match(
+      await problemAt(other),
+      /^Temporal at .* cannot be used: .*\. TEMPORAL_ADDRESS is not Temporal, .*\n$/,
+    );
+    status = 503;
+    assert.match(await problemAt(other), /^Temporal at .* cannot be used: .*\. Check TEMPORAL_ADDRESS, .*\n$/);
+    assert.equal(requests, 2, 'a request was repeated');
+  });
+}
+
+test('migrate rejects an invalid catalogue before it connects, so that it stops an upgrade', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-catalogue-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'models.yaml');
+  await writeFile(file, 'models: [{ model: x, prices: [], tiers: [] }]\n');
+  const env = {
+    ...process.env,
+    DATABASE_URL: 'postgres://us@127.0.0.1:1/none',
+    VIDEOGEN_SECRET: 's'.repeat(32),
+    VIDEOGEN_MODELS: file,
+  };
+  const { code, stdout, stderr } = await videogen(env, 'migrate');
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /^The configuration is not usable:\n/);
+  assert.match(stderr, /VIDEOGEN_MODELS: .*models\[0\]\.title: is required/);
+  assert.doesNotMatch(stderr, /database/);
+});
+
+test('migrate reports a missing password in one line', async () => {
+  const url = new URL(database.url);
+  url.password = '';
+  const env = { ...process.env, DATABASE_URL: url.href, PGPASSWORD: '', VIDEOGEN_SECRET: 's'.repeat(32) };
+  const { code, stderr } = await videogen(env, 'migrate');
+  assert.equal(code, 1);
+  assert.match(stderr, /^the database cannot be used: .*\. Add the password of the user to DATABASE_URL\.\n$/);
 });

@@ -5,7 +5,7 @@ import { z } from 'zod';
 /** The kinds that the chart makes, in the spelling of the schemas' files. */
 const kinds = ['deployment-apps-v1', 'service-v1', 'job-batch-v1', 'configmap-v1', 'secret-v1', 'serviceaccount-v1']
   .concat(['persistentvolumeclaim-v1', 'networkpolicy-networking-v1', 'ingress-networking-v1'])
-  .concat(['poddisruptionbudget-policy-v1']);
+  .concat(['poddisruptionbudget-policy-v1', 'pod-v1', 'horizontalpodautoscaler-autoscaling-v2']);
 
 const definitionsSchema = z.object({ $defs: z.record(z.string(), z.unknown()) });
 
