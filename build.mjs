@@ -97,7 +97,7 @@ function withImports(entries) {
     const imports = fs.readFileSync(file, 'utf8').matchAll(/^(?:import|export) (?!type )[^'"]*?from '(\.[^']+)'/gm);
     for (const [, path] of imports) pending.push(join(dirname(file), path));
   }
-  return [...found].toSorted();
+  return [...found].toSorted((one, other) => (one < other ? -1 : 1));
 }
 
 /**

@@ -53,7 +53,8 @@ async function download(url: URL, title: string, log: Download['log']): Promise<
     const totalBytes = Number(response.headers.get('content-length'));
     const chunks: Uint8Array[] = [];
     let [bytes, steps] = [0, 1];
-    for await (const chunk of response.body ?? []) {
+    const body: AsyncIterable<Uint8Array> | null = response.body;
+    for await (const chunk of body ?? []) {
       chunks.push(chunk);
       bytes += chunk.byteLength;
       const isStep = totalBytes > 0 && bytes < totalBytes && bytes >= (totalBytes * steps) / progressSteps;

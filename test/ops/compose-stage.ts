@@ -39,7 +39,11 @@ export async function createComposeStage(docker: Docker, commit?: string): Promi
   const [port, uiPort] = [await freePort(), await freePort()];
   const stage = await openComposeStage({ docker, folder, project, port, uiPort });
   if (commit === undefined) await copyCheckout(folder);
-  else await promisify(execFile)('sh', ['-c', `git archive ${commit} | tar --extract --no-same-permissions --directory '${folder}'`]);
+  else
+    await promisify(execFile)('sh', [
+      '-c',
+      `git archive ${commit} | tar --extract --no-same-permissions --directory '${folder}'`,
+    ]);
   const [copy = ''] = commandsBeside('cp .env.example .env');
   await stage.run(copy);
   const example = await readFile(join(folder, '.env.example'), 'utf8');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, get as httpGet, type IncomingMessage, type ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { text as textOf } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { createApp } from '../../../src/http/app.ts';
 import { startHttpServer } from '../../../src/http/server/server.ts';
@@ -236,13 +236,13 @@ test('a response that began before the end was announced leaves its connection o
     const [begun] = await get('/begun');
     server.announceClose();
     release();
-    assert.equal(await text(begun), 'abcd');
+    assert.equal(await textOf(begun), 'abcd');
     const [next] = await get('/next');
-    assert.deepEqual([await text(next), next.headers.connection], ['next', 'close']);
+    assert.deepEqual([await textOf(next), next.headers.connection], ['next', 'close']);
     const [held] = await get('/begun');
     const closed = server.close(60_000);
     release();
-    assert.equal(await text(held), 'abcd');
+    assert.equal(await textOf(held), 'abcd');
     await closed;
   } finally {
     agent.destroy();
