@@ -35,7 +35,9 @@ export async function watchInstallation({
   isWorker,
   pauseMs = defaultPauseMs,
 }: WatchedInstallation): Promise<Belonging> {
-  let problem: string | undefined = 'result store not checked yet';
+  let isChecked = false;
+  // An API that cannot reach the store yet accepts tasks, which survive its outage; a worker begins none before it knows its store.
+  let problem = isWorker ? 'result store not checked yet' : undefined;
   const find = async (): Promise<Mismatch | undefined> =>
     (await checkStores(db, settings)) ?? (isWorker ? await checkNamespace(db, settings.temporal.namespace) : undefined);
   const check = async () => {
@@ -43,12 +45,12 @@ export async function watchInstallation({
     if (found !== undefined && problem !== shown) log.error(found, 'settings of another installation; no work is done');
     if (found === undefined && problem === shown) log.info('settings are those of the installation again');
     problem = found && shown;
+    isChecked = true;
     return found;
   };
-  const isChecked = () => problem !== 'result store not checked yet';
   const tolerant = () =>
     check().catch((error: unknown) => {
-      if (!isChecked()) log.warn({ err: error }, 'result store not compared with the installation yet');
+      if (!isChecked) log.warn({ err: error }, 'result store not compared with the installation yet');
       return undefined;
     });
   const first = await tolerant();
