@@ -1,15 +1,11 @@
 import type { Command } from 'commander';
 import type { Client } from '@temporalio/client';
-import pLimit from 'p-limit';
 import { hourMs } from '../platform/duration.ts';
-import { queueNames, type TaskQueues, taskQueuesOf } from '../temporal/task-queues.ts';
-import type { TaskFailure } from '../tasks/task.ts';
+import { type TaskQueues, taskQueuesOf } from '../temporal/task-queues.ts';
 import type { Database } from '../platform/database/database.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../operators/installation.ts';
 import { auditLedger } from '../credits/ledger-audit.ts';
-import { countEndings, listKnownTasks } from '../tasks/task-reports.ts';
-import { listUnfinishedTasks } from '../tasks/task-list.ts';
-import { failAndRefund } from '../tasks/tasks.ts';
+import { countEndings } from '../tasks/task-reports.ts';
 import { addCommand } from './add-command.ts';
 import { instant } from './arguments.ts';
 import { type Answer, CommandError, isoTime } from './output.ts';
@@ -47,40 +43,14 @@ async function reconcileNow(context: Context): Promise<Answer> {
   };
 }
 
-const restoredFailure: TaskFailure = {
-  failCode: 'terminated',
-  failMsg: 'The task had not ended when the backup was made from which the service was restored.',
-};
-
-const pageSize = 500;
-const concurrency = 8;
-
-/**
- * Refunds the unfinished tasks of an older database rather than making them again, because their jobs may have been made, and paid for,
- * since the backup. Ends workflows of tasks that were accepted after it. Safe to repeat.
- */
+/** Ends the tasks of a restored database, beside no worker. */
 async function reconcileRestored(context: Context): Promise<Answer> {
-  const { db } = context;
-  await withTemporal(context, refuseBesideWorkers);
-  const limit = pLimit(concurrency);
-  let refunded = 0;
-  for (;;) {
-    const page = await listUnfinishedTasks(db, { minAgeMs: 0, limit: pageSize });
-    if (page.length === 0) break;
-    // `reconcile` terminates their workflows, and delivers their callbacks.
-    const refund = ({ taskId }: { taskId: string }) =>
-      failAndRefund(db, taskId, restoredFailure, { terminatesAfterMs: 0 });
-    const ended = await Promise.all(page.map((task) => limit(refund, task)));
-    refunded += ended.filter(({ changed }) => changed).length;
-  }
-  const { terminateClosings, terminateUnknownTasks } = await import('../temporal/outdated-workflows.ts');
-  const listKnown = async (taskIds: readonly string[]) =>
-    (await listKnownTasks(db, taskIds)).map(({ taskId }) => taskId);
-  const terminated = await withTemporal(
-    context,
-    async (client, queues) =>
-      (await terminateUnknownTasks(client, queues, listKnown)) + (await terminateClosings(client, queues)),
-  );
+  const { findPollingWorker, refundRestoredTasks } = await import('../temporal/restored-tasks.ts');
+  const { refunded, terminated } = await withTemporal(context, async (client, queues) => {
+    const problem = await findPollingWorker(client, queues);
+    if (problem !== undefined) throw new CommandError(`${problem}; for npm start: npm start -- --restored`);
+    return refundRestoredTasks(context.db, client, queues);
+  });
   return {
     json: { refunded, terminated },
     lines: [
@@ -88,23 +58,6 @@ async function reconcileRestored(context: Context): Promise<Answer> {
       'Repeat the command until both are 0; then start the workers.',
     ],
   };
-}
-
-/**
- * Refuses the command while a worker polls: a working installation would lose
- * every task in progress, and a worker may create a job while its task is
- * refunded.
- */
-async function refuseBesideWorkers(client: Client, queues: TaskQueues): Promise<void> {
-  const { freshMs, listPollers } = await import('../temporal/inspect.ts');
-  for (const name of queueNames) {
-    const [worker] = await listPollers(client, queues[name], 'activity');
-    if (worker === undefined) continue;
-    const seconds = freshMs / 1000;
-    throw new CommandError(
-      `worker ${worker} has polled in the last ${seconds} seconds: stop all workers, wait for ${seconds} seconds, and repeat the command`,
-    );
-  }
 }
 
 async function withTemporal<T>(

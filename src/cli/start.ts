@@ -15,9 +15,13 @@ import { firstRequestOptions } from './generation-options.ts';
 import { type Answer, invocation, isJson, printAnswer } from './output.ts';
 
 export function addStartCommand(program: Command): void {
-  addCommand(program, 'start', '', '--json')
+  addCommand(program, 'start', '', '--restored', '--json')
     .description('run the whole service, with an embedded PostgreSQL and Temporal unless the environment names others')
-    .action(async () => {
+    .option(
+      '--restored',
+      'after you restored an older copy of the data: first refund every task that had not ended in it',
+    )
+    .action(async ({ restored: isRestored }: { readonly restored?: true }) => {
       tolerateOutputErrors();
       const asJson = isJson(program);
       const say = (message: string) => (asJson ? process.stderr : process.stdout).write(`${message}\n`);
@@ -25,7 +29,8 @@ export function addStartCommand(program: Command): void {
       const stopping = new AbortController();
       void signal.then(() => stopping.abort());
       const { startService } = await import('../embedded/service.ts');
-      const service = await startService(readConfig(), say, stopping.signal).catch((error: unknown) => {
+      const started = startService(readConfig(), say, stopping.signal, { isRestored });
+      const service = await started.catch((error: unknown) => {
         // An interrupted start has stopped its servers.
         if (stopping.signal.aborted) process.exit(0);
         throw error;

@@ -15,6 +15,7 @@ import { startTracing } from '../main/tracing.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { migrateToLatest } from '../schema/migrator.ts';
 import { findFfmpeg } from './ffmpeg.ts';
+import { refundRestored } from './refund-restored.ts';
 import { listenError } from '../platform/startup-errors.ts';
 import { foldersOfServers, postgresFolder, temporalFolder } from './folders.ts';
 import { lockDataFolder, openLog, persistedSecret, recordAddress } from './data-folder.ts';
@@ -32,8 +33,18 @@ export type Service = RunningPart & {
   readonly fatal: Promise<never>;
 };
 
+export type StartOptions = {
+  /** The data folder, or a part of it, is an older copy. */
+  readonly isRestored?: boolean | undefined;
+};
+
 /** Starts the whole service on its data folder; resolves once the API listens. When it rejects, nothing is left running. */
-export async function startService(config: Config, say: Say, signal: AbortSignal): Promise<Service> {
+export async function startService(
+  config: Config,
+  say: Say,
+  signal: AbortSignal,
+  { isRestored = false }: StartOptions = {},
+): Promise<Service> {
   const closings: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closing of closings.toReversed()) await closing();
@@ -64,6 +75,7 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
     exportProcessMetrics(metrics);
     closings.push((await startTracing(settings, log)).close);
     closings.push((await startMetricsServer(settings, log, metrics)).close);
+    if (isRestored) await refundRestored(settings, say, signal);
     const worker = await startWorker(settings, log, fatal.reject, metrics);
     closings.push(worker.close);
     reportLateWorkers(worker, say);

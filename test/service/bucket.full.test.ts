@@ -88,7 +88,8 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
     assert.equal(head.headers.get('content-length'), String(bytes.length));
     const stored = (await readdir(join(server.folder, 'videos', 'results', taskId))).toSorted();
     assert.match(stored.join(' '), /^poster-(\w{16})\.jpg video-\1\.mp4$/);
-    assert.deepEqual(await readdir(join(server.folder, 'videos')), ['results']);
+    const all = (await readdir(join(server.folder, 'videos'))).toSorted();
+    assert.deepEqual(all, ['.installation', 'results'], 'besides the marker of the installation');
   });
 
   test(

@@ -57,17 +57,18 @@ describe('a task that the example server generates', { skip: skipWithoutPython }
   const jobOf = (prompt: string) => waitFor('its job', async () => (await upstream.books.jobsFor(prompt))[0]);
   const ended = (taskId: string) => waitForEnd(service.database.db, taskId);
 
+  const waitsForSlot = (taskId: string) =>
+    waitFor('a wait for a slot', async () => {
+      const text = `select from slot_waits where task_id = '${taskId}'`;
+      const rows = await service.database.db.run({ name: 'test-waits', text });
+      return rows.length > 0 ? true : undefined;
+    });
+
   test('waits for a slot, without being generated, while the server has as many jobs as it takes', async () => {
     const first = await create('the first of two');
     const job = await jobOf('the first of two');
     const second = await create('the second of two');
-    await waitFor('it to wait', async () => {
-      const rows = await service.database.db.run({
-        name: 'test-waits',
-        text: `select from slot_waits where task_id = '${second}'`,
-      });
-      return rows.length > 0 ? true : undefined;
-    });
+    await waitsForSlot(second);
     assert.equal((await findTask(service.database.db, second))?.state, 'queuing');
     assert.deepEqual(await upstream.books.jobsFor('the second of two'), []);
     await upstream.books.end(job.id, 'succeeded');
@@ -80,10 +81,8 @@ describe('a task that the example server generates', { skip: skipWithoutPython }
     const running = await create('it runs');
     const job = await jobOf('it runs');
     const waiting = await create('it waits');
-    await waitFor('it to wait', async () => {
-      const task = await findTask(service.database.db, waiting);
-      return task?.state === 'queuing' ? true : undefined;
-    });
+    // Before the next task, which gets its slot after this one.
+    await waitsForSlot(waiting);
     await writeCatalogue(['another-model']);
     await waitFor('the catalogue', async () => {
       const { status } = await createTask(api, { model: 'another-model', input: { prompt: 'a new one', duration: 4 } });
