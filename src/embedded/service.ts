@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { Config } from '../config/config.ts';
 import { SetupError } from '../platform/errors.ts';
@@ -49,9 +50,11 @@ export async function startService(
   const close = async () => {
     for (const closing of closings.toReversed()) await closing();
   };
-  await requireFreePorts(config);
+  // Nothing is created for a port that is taken. That an existing folder is in use explains more than that its port is.
+  if (!existsSync(config.dataFolder)) await requireFreePorts(config);
   try {
     closings.push((await lockDataFolder(config.dataFolder)).release);
+    await requireFreePorts(config);
     // No video can be delivered without ffmpeg, so it is found before any
     // server starts.
     const { cacheFolder, ffmpegPath: explicitPath } = config;
