@@ -124,7 +124,8 @@ describe('a data folder of npm start that is restored', () => {
     await copy(join(backup, 'temporal'), join(data, 'temporal'));
     const service = await start();
     assert.deepEqual(await stateOf(early), ['success', null]);
-    // Its workflow is unknown to this Temporal.
+    // Its workflow is unknown to this Temporal, which the schedule of reconcile finds within a minute.
+    assert.equal((await videogen(env, 'reconcile')).code, 0);
     await waitForRecord(api, late);
     assert.deepEqual(await stateOf(late), ['fail', 'terminated']);
     assert.deepEqual([await jobsFor('early'), await jobsFor('late')], [1, 1]);
