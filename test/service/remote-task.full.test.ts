@@ -59,8 +59,8 @@ describe('a task that the example server generates', { skip: skipWithoutPython }
 
   const waitsForSlot = (taskId: string) =>
     waitFor('a wait for a slot', async () => {
-      const text = `select from slot_waits where task_id = '${taskId}'`;
-      const rows = await service.database.db.run({ name: 'test-waits', text });
+      const text = 'select from slot_waits where task_id = $1';
+      const rows = await service.database.db.run({ name: 'test-waits', text }, [taskId]);
       return rows.length > 0 ? true : undefined;
     });
 
