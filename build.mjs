@@ -29,15 +29,16 @@ const stampFile = 'dist/build.json';
 const isQuick = process.argv.includes('--quick');
 
 process.chdir(import.meta.dirname);
+// The SDKs that these tests use are in a workspace of their own: `npm ci
+// --workspaces --include-workspace-root` installs them.
+const hasCounterparts = fs.existsSync('test/counterparts') && fs.existsSync('node_modules/openai');
 const stamp = JSON.parse(readOr(stampFile, '{}'));
 if (process.argv.includes('--if-needed') && isCurrent()) process.exit(0);
 await enter();
 try {
   const state = stateOf(sources);
   compile('tsconfig.json', next);
-  // The SDKs that these tests use are in a workspace of their own: `npm ci
-  // --workspaces --include-workspace-root` installs them.
-  if (fs.existsSync('test/counterparts') && fs.existsSync('node_modules/openai')) compile('test/counterparts', next);
+  if (hasCounterparts) compile('test/counterparts', next);
   compile(client, `${next}/client-package`);
   if (!isQuick) run('node_modules/typescript/bin/tsc', '-p', 'src/console');
   const bundles = { workflows: stateOfWorkflows(), console: stateOfConsole() };
@@ -145,8 +146,8 @@ function isCurrent() {
 
 /** Returns a digest of the files. Results among the sources and the stamp among the results are left out. */
 function stateOf(paths) {
-  // Whether these packages are installed decides what is compiled.
-  const hash = createHash('sha256').update(String(fs.existsSync('node_modules/openai')));
+  // It decides what is compiled.
+  const hash = createHash('sha256').update(String(hasCounterparts));
   for (const path of paths.filter((one) => fs.existsSync(one))) {
     const files = fs.statSync(path).isDirectory() ? filesIn(path).map((file) => join(path, file)) : [path];
     const isLeftOut = (file) => file === stampFile || (path === 'clients' && file.startsWith(join(client, 'dist')));

@@ -98,7 +98,13 @@ test('documents that other files name exist', () => {
 });
 
 test('no document is too long to be read', () => {
-  const limits: Readonly<Record<string, number>> = { 'README.md': 200, 'docs/architecture.md': 250 };
+  // Readers look up one section of the runbooks: a heading, a command and a paragraph for each alert.
+  const alerts = textOf('ops/prometheus/alerts.yml').match(/- alert: /g)?.length ?? 0;
+  const limits: Readonly<Record<string, number>> = {
+    'README.md': 200,
+    'docs/architecture.md': 250,
+    'docs/operations/runbooks.md': 10 + 9 * alerts,
+  };
   const lengths = documents.map((document) => [document, textOf(document).split('\n').length - 1] as const);
   assert.deepEqual(
     lengths.filter(([document, lines]) => lines > (limits[document] ?? 300)),

@@ -1,6 +1,6 @@
 import type { FieldError } from '../platform/field-errors.ts';
 import { maybeOne } from '../platform/database/statement.ts';
-import type { ApiKey, NewKey } from './keys.ts';
+import type { ApiKey, NewKey } from './key-record.ts';
 
 /** The limits of the key that makes another one. */
 export type OwnLimits = Pick<ApiKey, 'scopes' | 'models' | 'expiresAt'> & {
@@ -17,7 +17,7 @@ from api_keys where id = $1 and account_id = $2`,
 });
 
 type Narrowed<Value> = { readonly value: Value } | { readonly error: FieldError };
-type Rule<Value> = 'no_limit' | ((wanted: Value, own: OwnLimits) => Narrowed<Value>);
+type Rule<Value> = 'no_limit' | ((requested: Value, own: OwnLimits) => Narrowed<Value>);
 
 const refused = (path: string, message: string) => ({ error: { path, message } });
 
@@ -27,46 +27,46 @@ const rules: { readonly [Field in keyof NewKey]-?: Rule<NewKey[Field]> } = {
   name: 'no_limit',
   dialect: 'no_limit',
   mergeRepeats: 'no_limit',
-  scopes: (wanted, own) => {
-    const excess = wanted.find((scope) => !own.scopes.includes(scope));
-    return excess === undefined ? { value: wanted } : refused('scopes', `the calling key lacks the scope ${excess}`);
+  scopes: (requested, own) => {
+    const excess = requested.find((scope) => !own.scopes.includes(scope));
+    return excess === undefined ? { value: requested } : refused('scopes', `the calling key lacks the scope ${excess}`);
   },
   models: (named, own) => {
-    const wanted = named ?? own.models;
-    const index = wanted?.findIndex((model) => own.models?.includes(model) === false) ?? -1;
-    return index === -1 ? { value: wanted } : refused(`models[${index}]`, 'is not a model of the calling key');
+    const requested = named ?? own.models;
+    const index = requested?.findIndex((model) => own.models?.includes(model) === false) ?? -1;
+    return index === -1 ? { value: requested } : refused(`models[${index}]`, 'is not a model of the calling key');
   },
-  expiresAt: (wanted, own) =>
-    (wanted ?? 0) > (own.expiresAt ?? Infinity)
+  expiresAt: (requested, own) =>
+    (requested ?? 0) > (own.expiresAt ?? Infinity)
       ? refused('expireTime', 'must not be later than that of the calling key')
-      : { value: wanted ?? own.expiresAt },
-  caps: (wanted, own) =>
-    wanted !== undefined && own.spendSubject !== undefined
+      : { value: requested ?? own.expiresAt },
+  caps: (requested, own) =>
+    requested !== undefined && own.spendSubject !== undefined
       ? refused('caps', 'must be left out: the calling key has caps, which the new key shares')
-      : { value: wanted },
-  spendSubject: (wanted, own) =>
-    wanted === undefined || own.spendSubject === undefined || wanted === own.spendSubject
-      ? { value: wanted ?? own.spendSubject }
+      : { value: requested },
+  spendSubject: (requested, own) =>
+    requested === undefined || own.spendSubject === undefined || requested === own.spendSubject
+      ? { value: requested ?? own.spendSubject }
       : refused('caps', 'must be those of the calling key'),
 };
 
 /** Returns the new key with the limits of the key that makes it, or the fields that exceed them. */
 export function narrowKey(
-  wanted: NewKey,
+  requested: NewKey,
   own: OwnLimits,
 ): { readonly key: NewKey } | { readonly errors: readonly FieldError[] } {
   const names = Object.keys(rules) as (keyof NewKey)[]; // the keys of an object literal are its declared keys
-  const results = names.map((name) => [name, narrowField(name, wanted, own)] as const);
+  const results = names.map((name) => [name, narrowField(name, requested, own)] as const);
   const errors = results.flatMap(([, result]) => ('error' in result ? [result.error] : []));
   if (errors.length > 0) return { errors };
   const values = results.flatMap(([name, result]) => ('value' in result ? [[name, result.value] as const] : []));
-  return { key: { ...wanted, ...Object.fromEntries(values) } };
+  return { key: { ...requested, ...Object.fromEntries(values) } };
 }
 
-function narrowField(name: keyof NewKey, wanted: NewKey, own: OwnLimits): Narrowed<unknown> {
+function narrowField(name: keyof NewKey, requested: NewKey, own: OwnLimits): Narrowed<unknown> {
   // The compiler does not relate the rule of a field to the type of that field.
   const rule = rules[name] as Rule<unknown>;
-  return rule === 'no_limit' ? { value: wanted[name] } : rule(wanted[name], own);
+  return rule === 'no_limit' ? { value: requested[name] } : rule(requested[name], own);
 }
 
 /**

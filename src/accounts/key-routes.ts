@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { dialects, ordinaryScopes, type Scope, scopes } from './api-key.ts';
 import { findAccount } from './accounts.ts';
 import {
-  type ApiKey,
   createAccountKey,
   createKeyWithKey,
   createKeyAs,
@@ -15,6 +14,7 @@ import {
   rotateAccountKey,
   type TooManyKeys,
 } from './keys.ts';
+import type { ApiKey } from './key-record.ts';
 import { requireRecentProof } from '../people/authenticate-session.ts';
 import { capFields } from '../credits/spend-cap-routes.ts';
 import { type ModelCatalogue, unknownModel } from '../models/model.ts';

@@ -1,7 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Dialect, isActive, type Scope } from './api-key.ts';
+import { isActive, type Scope } from './api-key.ts';
+import type { ApiKey, NewKey } from './key-record.ts';
 import type { Actor } from '../operators/operator.ts';
-import { type CapChange, setCaps } from '../credits/spend-caps.ts';
+import { setCaps } from '../credits/spend-caps.ts';
 import { lockOpenAccount } from './accounts.ts';
 import { type Database, partOf, readRow } from '../platform/database/database.ts';
 import type { FieldError } from '../platform/field-errors.ts';
@@ -9,35 +10,6 @@ import { findOwnLimits, narrowKey, type OwnLimits, refuseSuccessor } from './key
 import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { many, maybeOne, one, type Runner } from '../platform/database/statement.ts';
-
-/** A key without its secret, which is not stored. Times are Unix milliseconds. */
-export type ApiKey = {
-  readonly keyId: string;
-  readonly name: string;
-  readonly hint: string;
-  readonly scopes: readonly Scope[];
-  readonly dialect: Dialect;
-  /** The models that it may use; undefined for all. */
-  readonly models: readonly string[] | undefined;
-  /** Identical creates by it within a minute are one task, for clients that repeat a create without an Idempotency-Key. */
-  readonly mergeRepeats: boolean;
-  readonly createdAt: number;
-  readonly expiresAt: number | undefined;
-  readonly lastUsedAt: number | undefined;
-  readonly revokedAt: number | undefined;
-};
-
-export type NewKey = Pick<ApiKey, 'name' | 'scopes'> & {
-  readonly accountId: string;
-  readonly expiresAt?: number | undefined;
-  /** Native by default. */
-  readonly dialect?: Dialect | undefined;
-  readonly models?: readonly string[] | undefined;
-  readonly mergeRepeats?: boolean | undefined;
-  readonly caps?: CapChange | undefined;
-  /** The subject of its caps: that of the key that it replaces, or a new one. */
-  readonly spendSubject?: string | undefined;
-};
 
 /** The columns that clients' and operators' keys share, as the fields of an `ApiKey`. */
 export const keyColumns = `name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",

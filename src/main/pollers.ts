@@ -82,7 +82,7 @@ export function createPollers(settings: Settings, { deps, log, onFatal, client, 
   };
 }
 
-/** Returns the error of a call that Temporal, or a server in its place, rejected; undefined if it succeeded or was not answered. */
+/** Returns the error of a call that Temporal, or another server at its address, rejected; undefined if it succeeded or was not answered. */
 async function rejectionOf(client: Client): Promise<unknown> {
   try {
     const retentionMs = await readRetentionMs(client);

@@ -50,11 +50,12 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   await installTemporalRuntime(log, settings);
   const media = await prepareFiles(settings, log);
-  const dependencies = openWorkerDependencies(settings, log, metrics, media);
+  // Both watches start below, before any work does.
+  const refusesWork = () => [...belonging.problems(), ...disks.problems()][0];
+  const dependencies = openWorkerDependencies(settings, log, metrics, media, refusesWork);
   const belonging = await belongingOf(settings, dependencies, log);
   await reportSecret(dependencies.deps.db, settings, log);
-  const refusesWork = () => [...belonging.problems(), ...disks.problems()][0];
-  const deps = wrap({ ...dependencies.deps, refusesWork });
+  const deps = wrap(dependencies.deps);
   // The SDK's own retries would throw from a timer once the connection is closed.
   const temporal = connectTemporal(settings.temporal, { retries: false });
   const { events } = deps;

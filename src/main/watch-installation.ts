@@ -36,7 +36,7 @@ export async function watchInstallation({
   pauseMs = defaultPauseMs,
 }: WatchedInstallation): Promise<Belonging> {
   let isChecked = false;
-  // An API that cannot reach the store yet accepts tasks, which survive its outage; a worker begins none before it knows its store.
+  // An API that cannot reach the store yet accepts tasks, which survive its outage; a worker begins none before it has found its store.
   let problem = isWorker ? 'result store not checked yet' : undefined;
   const find = async (): Promise<Mismatch | undefined> =>
     (await checkStores(db, settings)) ?? (isWorker ? await checkNamespace(db, settings.temporal.namespace) : undefined);

@@ -39,6 +39,7 @@ export function openWorkerDependencies(
   log: Log,
   metrics: Metrics,
   media: ResultStore,
+  refusesWork: () => string | undefined,
 ): WorkerDependencies {
   const { workerQueues } = settings;
   const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
@@ -70,6 +71,7 @@ export function openWorkerDependencies(
     findOwedDelivery: callbacks.find,
     engine,
     events,
+    refusesWork,
   };
   const close = async () => {
     await reports.close();

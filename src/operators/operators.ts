@@ -3,7 +3,8 @@ import type { Operator } from './operator.ts';
 import { apiKeyHint, hashApiKey, isWellFormedKey, newApiKey } from '../accounts/key-format.ts';
 import type { Database } from '../platform/database/database.ts';
 import { isActive } from '../accounts/api-key.ts';
-import { type ApiKey, keyColumns, type RevokedKey } from '../accounts/keys.ts';
+import { keyColumns, type RevokedKey } from '../accounts/keys.ts';
+import type { ApiKey } from '../accounts/key-record.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
 
 const insertOperator = none({

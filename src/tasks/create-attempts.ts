@@ -10,7 +10,7 @@ import type { NewTask, Replayed } from './create-outcome.ts';
 // Clients that count their attempts may want several videos of one request, and their attempts do not name the video that they are for.
 // Each video has at most one attempt of each number, so a create is new only if the attempts of its number need more tasks than there are:
 // the tasks that were answered to this number, and those whose client has read them before it could send this number. This never charges
-// for more videos than clients wanted. `test/properties/repeat-model.ts` states what else holds, and what no server can decide.
+// for more videos than clients requested. `test/properties/repeat-model.ts` states what else holds, and what no server can decide.
 
 export function isAttempt({ attempt, idempotencyKey }: NewTask): boolean {
   return attempt !== undefined && idempotencyKey === undefined;

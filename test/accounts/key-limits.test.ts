@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAccountKey, createKeyWithKey, type NewKey } from '../../src/accounts/keys.ts';
+import { createAccountKey, createKeyWithKey } from '../../src/accounts/keys.ts';
+import type { NewKey } from '../../src/accounts/key-record.ts';
 import { type Answer } from '../support/http-client.ts';
 import { useKeys } from './keys-stage.ts';
 

@@ -64,7 +64,7 @@ async function livingInProc(): Promise<readonly Listed[]> {
       const [stat, commandLine] = await Promise.all([read('stat'), read('cmdline')]);
       // The name of the program is in parentheses and may contain any character (proc_pid_stat(5)).
       const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      const args = commandLine.split('\0').join(' ').trim();
+      const args = commandLine.replaceAll(/[\0\s]+/g, ' ').trim();
       return parseProcess(id, parent, group, state, args);
     }),
   );

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import type { Settings } from '../../src/config/settings.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
+import { adoptStores } from '../../src/media/installation.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { freshMs } from '../../src/temporal/inspect.ts';
@@ -103,6 +104,8 @@ describe('after a loss', { concurrency: true }, () => {
     await closeAccountAs(database.db, actor, { accountId: closed, reason: 'requested' });
 
     const temporal = { ...settings.temporal, namespace: await emptyNamespace(settings) };
+    // An empty namespace stands for a Temporal that has lost its data, which keeps its name.
+    await adoptStores(database.db, settings, temporal.namespace);
     await startWorker({ settings: { temporal } });
     const emptied = connectEngine({ settings: { ...settings, temporal } });
     const stopReconciling = emptied.keepReconciling();

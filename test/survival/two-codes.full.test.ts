@@ -75,6 +75,7 @@ async function startRelease(
     log,
     createMetrics(),
     await openStore(settings, log, { writes: true }),
+    () => undefined,
   );
   const deps = withUpstream(opened.deps, upstream);
   const connection = await NativeConnection.connect(settings.temporal.connection);

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Several videos of one request can be repeated at once. `number`: how often the client had repeated the create; null if it does not count.
+ * Several videos of one request can be repeated concurrently. `number`: how often the client had repeated the create; null if it does not count.
  * `is_read`, of the attempt that created its task: the client has read the task. `tasks.is_repeat` stays for the previous release.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {

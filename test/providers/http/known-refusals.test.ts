@@ -20,9 +20,12 @@ test('what a vendor is known to refuse is refused before it is charged, without 
   const refusedAt = (file: string, upstreamModel: string, input: Parameters<typeof withDefaults>[0]) => {
     const providers = { p: { kind: 'http', baseUrl: 'https://x.example', file: `builtin:${file}` } };
     const { models } = read({ providers, models: [{ ...model, tiers: [[{ provider: 'p', model: upstreamModel }]] }] });
-    const [rules] = models.get('m')?.tiers.flat() ?? [];
-    assert.ok(rules);
-    return refusals(rules.rules, 'm', withDefaults(input)).map(({ path }) => path);
+    const sold = models.get('m');
+    const [rules] = sold?.tiers.flat() ?? [];
+    assert.ok(sold && rules);
+    // A model whose provider makes silent videos is sold without sound.
+    const { fixed = true } = sold.input.fields.generateAudio;
+    return refusals(rules.rules, 'm', withDefaults({ generateAudio: fixed, ...input })).map(({ path }) => path);
   };
   const [image, prompt] = ['https://x.example/1.jpg', 'a fox'];
   const [one, two] = [[image], [image, image]];
