@@ -40,7 +40,7 @@ type Space = {
   readonly freeFiles: number;
 };
 
-/** Returns why a disk accepts no more work. */
+/** Returns why a disk must not get new work. */
 export function spaceProblem({ freeBytes, sizeBytes, files, freeFiles }: Space): string | undefined {
   if (freeBytes < Math.min(reserveBytes, sizeBytes * reserveShare)) return 'disk full';
   if (files > 0 && freeFiles < Math.min(reserveFiles, files * reserveShare)) return 'disk full (no free inodes)';

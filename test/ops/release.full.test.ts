@@ -33,7 +33,7 @@ describe('ops/release.sh', () => {
 
   test('builds the clients and the chart with their checksums', { skip }, () => {
     const out = join(folder, 'built');
-    // The build backend of the tools, so that pip needs no registry. (0 is how pip is told so.)
+    // The build backend of the tools, so that pip needs no registry; pip reads 0 as "no isolation".
     const offline = { PIP_NO_INDEX: '1', PIP_NO_BUILD_ISOLATION: '0', PATH: `${tools}/bin:${process.env['PATH']}` };
     execFileSync(script, [version, out], { env: { ...process.env, ...offline, HELM: helm }, stdio: 'pipe' });
     const [npmArchive, chart] = [`videogen-client-${version}.tgz`, `videogen-${version}.tgz`];

@@ -77,7 +77,7 @@ test('a reader that stalls delays the end of a process for a second at most', ()
   assert.deepEqual([tries, output.failure(), output.takeDropped()], [11, 'EAGAIN', 1]);
 });
 
-test('a process whose log is on a full device goes on, and ends when it is done', () => {
+test('a process whose log is on a full device continues, and ends when its work is done', () => {
   const module = JSON.stringify(new URL('../../src/platform/log.js', import.meta.url).href);
   const script = `import { createLog } from ${module};
 const log = createLog({ level: 'info', path: '/dev/full' });

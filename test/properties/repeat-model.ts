@@ -6,7 +6,7 @@
 //
 // - for which take an attempt is, so two takes may be answered with one video after a request was lost on the way or held;
 // - whether the first attempt after a repeat is that repeat's, which was held, or that of another take. The rule takes it for the repeat's,
-//   because a task would be charged that nobody gets;
+//   because a task would be charged that no client receives;
 // - which of several answers was lost, unless the clients that got theirs have read their videos.
 //
 // `test/properties/repeated-creates.test.ts` states what holds nevertheless.
