@@ -24,7 +24,7 @@ export function sharePageRoute(router: AppRouter, deps: HttpDeps): void {
     ctx.body = page;
   };
   router.get(`${sharePath}:token`, async (ctx) => {
-    const taken = sharePages.take(ctx.state.clientAddress);
+    const taken = sharePages.take(ctx.state.clientAddress());
     if (!taken.isAllowed) {
       show(ctx, 429, busyPage);
       ctx.set(refusalHeaders('share-pages', sharePages.rate, taken));

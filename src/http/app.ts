@@ -29,7 +29,7 @@ export function createApp(deps: HttpDeps): HttpApp {
   const isHttps = publicUrl.startsWith('https:');
   return createAppOf(
     { log, events, requestLog, isTraced, isTrustedProxy, isHttps, diskProblem },
-    createRouter(deps),
+    createRouters(deps),
     metrics && createMetricsRouter(metrics),
   );
 }
@@ -48,16 +48,20 @@ export function createMetricsApp({ log, metrics, readiness }: MetricsDeps): Http
     refuseUnlessReady(readiness());
     answer(ctx, { code: 200, msg: 'success', data: {} });
   });
-  return createAppOf({ log }, router);
+  return createAppOf({ log }, [router]);
 }
 
 const oneSpelling = { sensitive: true, strict: true };
 
-export function createRouter(deps: HttpDeps): AppRouter {
-  const router: AppRouter = new Router(oneSpelling);
+/** Creates the routers, in the order in which they are tried. */
+export function createRouters(deps: HttpDeps): readonly AppRouter[] {
+  // A router compares a path with each of its routes. Programs create and follow tasks thousands of times a second, so these few endpoints
+  // have a router of their own.
+  const [frequent, router]: [AppRouter, AppRouter] = [new Router(oneSpelling), new Router(oneSpelling)];
   const authentication = createAuthentication(deps);
-  for (const { method, path, serve } of endpoints) {
-    router[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), (ctx) => serve(ctx, deps, authentication));
+  for (const { method, path, createsTask, readsTask, serve } of endpoints) {
+    const owner = createsTask === true || readsTask === true ? frequent : router;
+    owner[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), (ctx) => serve(ctx, deps, authentication));
   }
   mcpRoutes(router, deps, authentication);
   oidcRoutes(router, deps);
@@ -69,7 +73,7 @@ export function createRouter(deps: HttpDeps): AppRouter {
   // The paths of archives are among those of media, so this route comes first.
   archiveRoute(router, deps);
   mediaRoute(router, deps);
-  return router;
+  return [frequent, router];
 }
 
 function createMetricsRouter(metrics: NonNullable<HttpDeps['metrics']>): AppRouter {
@@ -94,12 +98,12 @@ type AppOptions = {
 /** `local` routes are served to loopback clients only. */
 function createAppOf(
   { log, events, requestLog, isTraced, isTrustedProxy = () => false, isHttps = false, diskProblem }: AppOptions,
-  router: AppRouter,
+  routers: readonly AppRouter[],
   local?: AppRouter,
 ): HttpApp {
   const app: HttpApp = new Koa();
   app.use((ctx, next) => {
-    ctx.state.clientAddress = addressOf(ctx.req, isTrustedProxy);
+    ctx.state.clientAddress = () => addressOf(ctx.req, isTrustedProxy);
     if (isHttps) ctx.set('Strict-Transport-Security', 'max-age=31536000');
     return next();
   });
@@ -107,9 +111,9 @@ function createAppOf(
   app.use(logRequests(log, requestLog, events));
   app.use(answerErrors(log, diskProblem));
   app.use(refuseMalformed);
-  app.use(router.routes());
+  for (const router of routers) app.use(router.routes());
   if (local !== undefined) app.use(onlyLocally(local.routes()));
-  app.use(refuseUnknownRoutes(router, local));
+  app.use(refuseUnknownRoutes(routers, local));
   // Only errors of broken connections reach this listener.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'connection broke'));
   return app;

@@ -39,10 +39,13 @@ export function createAuthentication({
     perf: { now },
   });
 
-  async function find<Found>(ctx: Context, lookUp: (key: string) => Promise<Found | undefined>): Promise<Found> {
+  async function find<Found>(
+    ctx: Context,
+    lookUp: (key: string, hash: string) => Promise<Found | undefined>,
+  ): Promise<Found> {
     const key = requireBearerToken(ctx);
     const hash = hashOf(key);
-    const found = await badKeys.limit(ctx, hash, () => lookUp(key));
+    const found = await badKeys.limit(ctx, hash, () => lookUp(key, hash));
     if (found !== undefined) return found;
     callers.delete(hash);
     throw new HttpError('unauthorized');
@@ -54,12 +57,15 @@ export function createAuthentication({
     /** Returns the caller, and the task with this id if the caller owns it. */
     client: async (ctx: Context, taskId: string | null): Promise<CallerWithTask> => {
       const id = taskId !== null && isUuid(taskId) ? taskId : undefined;
-      const found = await find(ctx, (key) => findCaller(key, id));
-      const { caller } = found;
-      callers.set(hashedKey(ctx), caller);
-      if (caller.useIsStale) keyTouches.add(caller.by.keyId);
-      recordCaller(ctx, caller);
-      return found;
+      return find(ctx, async (key, hash) => {
+        const found = await findCaller(key, id);
+        if (found === undefined) return undefined;
+        const { caller } = found;
+        callers.set(hash, caller);
+        if (caller.useIsStale) keyTouches.add(caller.by.keyId);
+        recordCaller(ctx, caller);
+        return found;
+      });
     },
     /**
      * Returns the caller from memory; undefined if the key was not used

@@ -5,8 +5,8 @@ import type { Envelope, ErrorCode } from './errors.ts';
 
 export type RequestState = {
   requestId: string;
-  /** The client's address, or its /64 network for IPv6. */
-  clientAddress: string;
+  /** Returns the client's address, or its /64 network for IPv6. Most requests do not need it. */
+  clientAddress: () => string;
   errorCode?: ErrorCode;
   /** The authenticated caller: the account of a key, an operator, or a person. A request of the console has an account and a user. */
   accountId?: string;

@@ -127,5 +127,5 @@ export function originOf(ctx: Context) {
     .get('User-Agent')
     .replaceAll(/[^\x20-\x7e]/g, '')
     .slice(0, maxAgentLength);
-  return { address: ctx.state.clientAddress, userAgent };
+  return { address: ctx.state.clientAddress(), userAgent };
 }

@@ -7,7 +7,7 @@ import { defaultOf, type ModelInput, inputFieldNames, type TaskParam } from './t
  */
 export function fingerprint({ model, input, callBackUrl }: TaskParam, of: ModelInput): Buffer {
   const chosen = inputFieldNames
-    .filter((name) => input[name] !== undefined)
+    .filter((name) => input[name] !== undefined && input[name] !== defaultOf(of, name))
     .map((name) => [name, sorted(input[name])] as const)
     .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(sorted(defaultOf(of, name))));
   return hash('sha256', JSON.stringify([model, callBackUrl ?? null, chosen]), 'buffer');

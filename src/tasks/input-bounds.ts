@@ -73,8 +73,10 @@ export function durationsOf(bounds: DurationBounds): readonly number[] {
 }
 
 export function defaultDuration(bounds: DurationBounds): number {
-  const [first = 5] = durationsOf(bounds);
-  return bounds.default ?? (durationsOf(bounds).includes(5) ? 5 : first);
+  if (bounds.default !== undefined) return bounds.default;
+  const durations = durationsOf(bounds);
+  const [first = 5] = durations;
+  return durations.includes(5) ? 5 : first;
 }
 
 /** Fields that a client must send together with this one. */

@@ -72,8 +72,17 @@ function recordSchema(name: FieldName): z.ZodType {
   return kind === 'optional' ? record.optional() : record;
 }
 
-/** The value of a field in a request that leaves it out; undefined for a field without a default. */
+const defaults = new WeakMap<ModelInput, Readonly<Record<string, unknown>>>();
+
+/** The value of a field in a request that leaves it out; undefined for a field without a default. Computed once for each input. */
 export function defaultOf(input: ModelInput, name: FieldName): unknown {
+  const known =
+    defaults.get(input) ?? Object.fromEntries(inputFieldNames.map((one) => [one, computeDefault(input, one)]));
+  defaults.set(input, known);
+  return known[name];
+}
+
+function computeDefault(input: ModelInput, name: FieldName): unknown {
   const bounds = input.fields[name];
   const standard = bounds === undefined ? undefined : anyField(name).standardValue?.(bounds as never);
   const isEmpty = name === 'options' && Object.keys(standard ?? {}).length === 0;

@@ -34,15 +34,20 @@ export function createBackgroundCalls<Input>(
 ): BackgroundCalls<Input> {
   const limit = pLimit(concurrency);
   let isDraining = false;
+  let isTemporalDown = false;
 
   async function sendOrRetry(input: Input): Promise<void> {
     for (let hasFailed = false; ; hasFailed = true) {
+      // Thousands of calls may wait when the process ends during an outage.
+      if (isDraining && isTemporalDown) return;
       try {
         await send(input);
+        isTemporalDown = false;
         return;
       } catch (error) {
         if (!hasFailed) onError(error, input);
-        if (isDraining || !isUnavailable(error)) return;
+        isTemporalDown = isUnavailable(error);
+        if (isDraining || !isTemporalDown) return;
         await delay(probePauseMs);
       }
     }

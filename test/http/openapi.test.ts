@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { defaultModels } from '../../src/models/model.ts';
-import { createRouter } from '../../src/http/app.ts';
+import { createRouters } from '../../src/http/app.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -52,11 +52,13 @@ test('a schema with a name is never null itself, so that each use of the name sa
 });
 
 test('every endpoint under /api/ is documented, and every documented one exists', () => {
-  const served = createRouter(service.deps).stack.flatMap(({ path, methods }) =>
-    methods
-      .filter((method) => method !== 'HEAD')
-      .map((method) => `${method} ${String(path).replaceAll(/:(\w+)/g, '{$1}')}`),
-  );
+  const served = createRouters(service.deps)
+    .flatMap(({ stack }) => stack)
+    .flatMap(({ path, methods }) =>
+      methods
+        .filter((method) => method !== 'HEAD')
+        .map((method) => `${method} ${String(path).replaceAll(/:(\w+)/g, '{$1}')}`),
+    );
   const documented = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
   assert.deepEqual(
     served.filter((endpoint) => endpoint.includes(' /api/')).toSorted(),

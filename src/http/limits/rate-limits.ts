@@ -47,7 +47,7 @@ export function limitReads(ctx: Context, reads: RateLimiter | undefined, who: st
 
 /** Limits sign-ins by address, because each takes a shared slot, and failed passkeys are logged permanently. */
 export function limitSignIns({ state }: Context, signIns: RateLimiter): void {
-  const taken = signIns.take(state.clientAddress);
+  const taken = signIns.take(state.clientAddress());
   if (taken.isAllowed) return;
   throw new HttpError('too_many_sign_ins', { headers: refusalHeaders('sign-ins', signIns.rate, taken) });
 }
@@ -182,18 +182,22 @@ export function createBadKeys(limiter: RateLimiter | undefined) {
       lookUp: () => Promise<T | undefined>,
     ): Promise<T | undefined> => {
       if (limiter === undefined) return lookUp();
+      const goodFound = good.has(hash) ? await lookUp() : undefined;
+      if (goodFound !== undefined) {
+        good.set(hash, true);
+        return goodFound;
+      }
+      // A good key that was revoked counts from now on.
+      good.delete(hash);
       return limitFailures(limiter, {
-        who: state.clientAddress,
+        who: state.clientAddress(),
         isExempt: () => good.has(hash),
         refusal: (left) =>
           new HttpError('too_many_bad_keys', { headers: refusalHeaders('bad-keys', limiter.rate, left) }),
         run: async ({ fail }) => {
           const found = await lookUp();
           if (found !== undefined) good.set(hash, true);
-          else {
-            good.delete(hash);
-            fail();
-          }
+          else fail();
           return found;
         },
       });
