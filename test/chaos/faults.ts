@@ -149,13 +149,17 @@ type SlowFault = Fault & {
   readonly isBeside: boolean;
 };
 
-function slowFaultsOf({ stack, db, random, durationMs, damage, say }: Work): SlowFault[] {
+function slowFaultsOf(work: Work): SlowFault[] {
+  const { stack, db, random, durationMs, damage, say } = work;
   const outageMs = Math.min(120_000, durationMs * 0.4);
   const freeze = () => random.pick(atLeastOne(stack.workers)).freeze(longFreezeMs);
   const cutOff = async () => {
     damage.outages.push(await unreachableTemporal({ stack, db, durationMs: outageMs, say }));
   };
+  // Each once in any case, at different times; later as often as the other faults.
+  const disks = diskFaultsOf(work).map((fault, index) => ({ ...fault, isBeside: true, share: 0.05 + 0.3 * index }));
   return [
+    ...disks,
     { name: `freeze worker for ${longFreezeMs / 1_000} s`, share: 0.15, isBeside: true, inject: freeze },
     { name: `Temporal unreachable for ${outageMs / 1_000} s`, share: 0.4, isBeside: false, inject: cutOff },
   ];
