@@ -6,7 +6,14 @@ import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { maxCredits, opaqueId, unixMs, wholeNumber } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { idParameter, strictQuery } from '../http/query.ts';
-import { type CapSubject, capPeriods, listSpendCaps, setSpendCaps, type SpendCap } from './spend-caps.ts';
+import {
+  type CapSubject,
+  capPeriods,
+  listSpendCaps,
+  setSpendCaps,
+  setSpendCapsWithKey,
+  type SpendCap,
+} from './spend-caps.ts';
 
 const credits = z.int().nonnegative();
 
@@ -53,12 +60,17 @@ const set = defineEndpoint({
     'Limits what a key (`keyId`), a member (`userId`) or, without either, the whole account may spend by day, month (UTC) and in total. ' +
     'Null removes a cap; an absent period stays as it is. What was spent in the period so far counts. A create that would exceed a cap ' +
     'is refused with `spend_cap_reached`, and a refund restores the cap. A rotated key shares the caps of the key before it. ' +
-    'A key with `keys:write` can change every cap, including its own.',
+    'A key without caps can change every cap. A key that has caps can only lower caps, and can neither raise nor remove any.',
   body: z.strictObject({ keyId: opaqueId.nullish(), userId: opaqueId.nullish(), ...capFields }),
   data: listed,
   failures: ['cap_subject_not_found', 'account_closed'],
-  handler: async ({ caller: { accountId }, input: { keyId, userId, ...change } }, { db }) => {
-    const isSet = await setSpendCaps(db, accountId, subjectOf(accountId, { keyId, userId }), change);
+  handler: async ({ caller: { by, accountId }, input: { keyId, userId, ...change } }, { db }) => {
+    const subject = subjectOf(accountId, { keyId, userId });
+    const isSet =
+      by.kind === 'key'
+        ? await setSpendCapsWithKey(db, { accountId, keyId: by.keyId }, subject, change)
+        : await setSpendCaps(db, accountId, subject, change);
+    if (typeof isSet === 'object') throw invalidRequest(isSet.errors);
     if (!isSet) throw new HttpError('cap_subject_not_found');
     return presentCaps(await listSpendCaps(db, accountId));
   },

@@ -1,6 +1,7 @@
 import { isActive } from '../accounts/api-key.ts';
 import { lockOpenAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { FieldError } from '../platform/field-errors.ts';
 import { many, maybeOne, none, type Runner } from '../platform/database/statement.ts';
 
 // Limits on what a key, a member or the whole account spends, by day and month (UTC) and in total. What counts is the charge of a task
@@ -180,4 +181,43 @@ export function setSpendCaps(
     await lockOpenAccount({ run }, accountId);
     return setCaps({ run }, accountId, subject, change);
   });
+}
+
+type KeptCap = Pick<SpendCap, 'period' | 'credits'>;
+
+/** The caps of a subject that a key must not widen: all of them if the key itself has caps, else none. */
+const findKeptCaps = many<KeptCap, [accountId: string, subject: CapSubject, keyId: string]>({
+  name: 'find-caps-kept-from-key',
+  text: `
+select period, credits from spend_caps
+where account_id = $1 and subject_id = case $2 when 'key' then (select spend_subject from api_keys where id = $3::uuid) else $3::uuid end
+  and exists (select from spend_caps own where own.account_id = $1
+    and own.subject_id = (select spend_subject from api_keys where id = $4::uuid))
+order by array_position(array['day', 'month', 'total'], period)`,
+  values: (accountId, { kind, id }, keyId) => [accountId, kind, id, keyId],
+});
+
+/** The key may not change caps in this way. */
+export type BeyondCaps = { readonly kind: 'beyond_caller'; readonly errors: readonly FieldError[] };
+
+/** Sets caps with a key. One that has caps sets lower ones only, for whatever subject: otherwise it would allow itself, or a key that it can use, to spend more. */
+export function setSpendCapsWithKey(
+  db: Database,
+  { accountId, keyId }: { readonly accountId: string; readonly keyId: string },
+  subject: CapSubject,
+  change: CapChange,
+): Promise<boolean | BeyondCaps> {
+  return db.transaction<boolean | BeyondCaps>(async (run) => {
+    await lockOpenAccount({ run }, accountId);
+    const errors = (await findKeptCaps({ run }, accountId, subject, keyId)).flatMap((kept) =>
+      refuseWider(kept, change),
+    );
+    return errors.length > 0 ? { kind: 'beyond_caller', errors } : setCaps({ run }, accountId, subject, change);
+  });
+}
+
+function refuseWider({ period, credits }: KeptCap, change: CapChange): readonly FieldError[] {
+  const requested = change[period];
+  const isWider = requested === null || (requested !== undefined && requested > credits);
+  return isWider ? [{ path: period, message: `must be at most ${credits}, because the calling key has caps` }] : [];
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAccountKey, createKeyWithKey } from '../../src/accounts/keys.ts';
+import { listSpendCaps } from '../../src/credits/spend-caps.ts';
 import type { NewKey } from '../../src/accounts/key-record.ts';
 import { type Answer } from '../support/http-client.ts';
 import { useKeys } from './keys-stage.ts';
@@ -53,6 +54,43 @@ test('keys that a key with caps creates share its caps', async () => {
   const { status, bytes } = await service().create(key, request);
   assert.equal(status, 402);
   assert.match(bytes.toString(), /165 spent/);
+});
+
+test('a key with caps lowers caps, and neither raises nor removes any: of its own, of another key, of the account', async () => {
+  const { accountId, full, key, keyId } = await limited({ caps: { day: 100, total: 165 } });
+  const other = await made(post(full, '', { name: 'other', caps: { total: 400 } }));
+  const successor = await made(post(key, '/rotate', { keyId }));
+  const set = (by: string, body: object) => {
+    const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' };
+    return service().send('POST', '/api/v1/caps', { headers, body: JSON.stringify(body) });
+  };
+  assert.equal((await set(full, { total: 900 })).status, 200);
+  for (const by of [key, successor.key]) {
+    for (const [subject, total] of [
+      [{ keyId }, 165],
+      [{ keyId: successor.keyId }, 165],
+      [{ keyId: other.keyId }, 400],
+      [{}, 900],
+    ] as const) {
+      const refusal = new RegExp(`total: must be at most ${total}, because the calling key has caps`);
+      assertInvalid(await set(by, { ...subject, total: total + 1 }), refusal);
+      assertInvalid(await set(by, { ...subject, total: null, month: 5 }), refusal);
+    }
+  }
+  const caps = async () =>
+    (await listSpendCaps(service().database.db, accountId)).map(({ period, credits }) => [period, credits]);
+  const before = [
+    ['total', 900],
+    ['day', 100],
+    ['total', 165],
+    ['total', 400],
+  ];
+  assert.deepEqual((await caps()).toSorted(), before.toSorted(), 'a refused change sets nothing');
+  assert.equal((await set(key, { keyId, day: 99, month: 150, total: 165 })).status, 200);
+  assert.equal((await set(key, { total: 800 })).status, 200);
+  assertInvalid(await set(key, { keyId, month: 151 }), /month: must be at most 150/);
+  assert.equal((await set(full, { keyId, day: null, month: null, total: null })).status, 200);
+  assert.equal((await set(key, { total: null })).status, 200, 'a key without caps may remove them');
 });
 
 test('a key rotates no key that may do more, and its successor expires with it', async () => {

@@ -9,10 +9,11 @@ import { createApiKey } from '../../src/accounts/keys.ts';
 import { setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
+import { remainingOf } from '../support/processes.ts';
 import { buyCredits, prepareBuyers } from './buy-credits.ts';
 import { check } from './checks.ts';
 import { deliverEvents } from './deliver-events.ts';
-import type { Damage, Evidence, RedeemedCode } from './evidence.ts';
+import type { Damage, Evidence, ProcessEvidence, RedeemedCode } from './evidence.ts';
 import type { Owner } from './owners.ts';
 import { collectPayments, type PaymentEvidence } from './payment-evidence.ts';
 import { injectFaults } from './faults.ts';
@@ -22,7 +23,7 @@ import { injectNetworkFaults } from './network-faults.ts';
 import { createRandom } from './random.ts';
 import { type Contest, prepareCodes, redeemCodes } from './redeem-codes.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { type ChaosReport, checkoutsOf, counted, outcomesOf } from './report.ts';
+import { type ChaosReport, checkoutsOf, counted, endOfTask, outcomesOf } from './report.ts';
 import { settle } from './settle.ts';
 import { passDays } from './shop-days.ts';
 import { breakShop } from './shop.ts';
@@ -60,24 +61,34 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const buyers = await prepareBuyers(db, people.accountIds);
   const receiver = await startReceiver((client) => people.secrets[client] ?? '', createRandom(options.seed + 1));
   const scene: Scene = { options, stack, db, temporal: temporal.client, people, contests, buyers, receiver };
+  let isClean = false;
   try {
     const { load, damage, network, codes, payments } = await breakIt(scene);
     const settleSeconds = await letItSettle(scene, load);
     const faults = [damage, load, receiver, { injected: network }, payments].flatMap(({ injected }) => [...injected]);
-    const evidence = await collect(scene, { load, damage, codes, payments });
-    const slowTasks = await explainSlowTasks(temporal.client, evidence.tasks);
-    return reportOf(options, evidence, {
+    const seen = await collect(scene, { load, damage, codes, payments });
+    const slowTasks = await explainSlowTasks(temporal.client, seen.tasks);
+    const evidence = { ...seen, processes: await stopProcesses(stack, options.folder) };
+    const report = reportOf(options, evidence, {
       faults: Object.fromEntries(faults),
       orders: payments.orders,
       settleSeconds,
       slowTasks,
     });
+    isClean = report.violations.length === 0;
+    return report;
   } finally {
     await Promise.allSettled([temporal.close(), db.close()]);
-    const unruly = await stack.stop();
-    if (unruly.length > 0) options.say(`did not end with 0 after SIGTERM: ${unruly.join(', ')}`);
+    await stack.stop();
     await receiver.close();
+    await stack.disks.unmount(!isClean);
   }
+}
+
+async function stopProcesses(stack: Stack, folder: string): Promise<ProcessEvidence> {
+  const unruly = await stack.stop();
+  const ended = [...stack.apis, ...stack.workers].flatMap((kept) => kept.ended);
+  return { ended, unruly, left: await remainingOf({ folder }, settleLimitMs) };
 }
 
 type Scene = {
@@ -157,7 +168,7 @@ async function letItSettle({ options, ...scene }: Scene, load: Load): Promise<nu
 async function collect(
   { options, stack, db, people, receiver }: Scene,
   { load, damage, codes, payments }: { load: Load; damage: Damage; codes: readonly RedeemedCode[]; payments: Sold },
-): Promise<Evidence> {
+): Promise<Omit<Evidence, 'processes'>> {
   options.say('checking');
   const tasks = await collectTasks(db, people.accountIds);
   const [baseUrl] = baseUrlsOf(stack);
@@ -226,7 +237,7 @@ function reportOf(
     wishes: outcomesOf(evidence),
     codes: evidence.codes.length,
     checkouts: checkoutsOf(evidence),
-    tasks: counted(evidence.tasks.map(({ state, failCode }) => (failCode === null ? state : `${state} ${failCode}`))),
+    tasks: counted(evidence.tasks.map(endOfTask)),
     callbacks: evidence.callbacks.length,
     slowestTaskSeconds: Math.round(Math.max(0, ...evidence.tasks.map(lifeMs)) / 1_000),
     ...seen,

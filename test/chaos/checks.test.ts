@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { callbackContent, check } from './checks.ts';
-import type { CreateAnswer, Evidence, FinalTask, Wish } from './evidence.ts';
+import type { CreateAnswer, Evidence, FinalTask, SeenVideo, Wish } from './evidence.ts';
 
 const done: FinalTask = {
   taskId: 'task-1',
@@ -34,7 +34,8 @@ const wish: Wish = {
 };
 
 const noPayments: Evidence['payments'] = { sessions: [], topUps: [], ungranted: [], ordered: [], forgeries: [] };
-const calm: Evidence['damage'] = { stopped: new Set(), outages: [], missed: [] };
+const calm: Evidence['damage'] = { stopped: new Set(), outages: [], fullDisks: [], missed: [] };
+const video: SeenVideo = { seconds: 4, hasSound: true, isUpright: false, widthPx: 1280 };
 
 /** The evidence of a sound run with one task; each test breaks one thing about it. */
 function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {}): Evidence {
@@ -47,7 +48,7 @@ function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {})
         ? []
         : [{ taskId: 'task-1', isSigned: true, isAccepted: true, content: callbackContent(task) }],
     setbacks: [],
-    videos: new Map(isSuccess ? [['task-1', undefined]] : []),
+    videos: new Map(isSuccess ? [['task-1', video]] : []),
     ledger: [],
     balances: [{ accountId: 'a', opened: 1_000, now: isSuccess ? 868 : 1_000 }],
     codes: [],
@@ -56,11 +57,17 @@ function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {})
     kindJobs: new Map(),
     unsettledJobs: 0,
     damage: calm,
+    processes: { ended: [], unruly: [], left: [] },
     apisHurtAt: [[]],
     ...change,
   };
 }
 
+const shortOrder: Wish['shortOrder'] = {
+  policy: 'refund',
+  ordered: { seconds: 4, hasSound: true, isUpright: false },
+  film: 'brief',
+};
 const answered = (hasKey: boolean, ...answers: readonly CreateAnswer[]) => ({ wishes: [{ ...wish, hasKey, answers }] });
 
 describe('the checks after chaos find nothing wrong with', () => {
@@ -136,6 +143,22 @@ describe('the checks after chaos find', () => {
     'a video that does not play': [
       evidenceOf(done, { videos: new Map([['task-1', 'cut']]) }),
       /video of task task-1: cut/,
+    ],
+    'a video of another size': [
+      evidenceOf(done, { videos: new Map([['task-1', { ...video, widthPx: 640 }]]) }),
+      /video of task task-1: it is 640 px wide/,
+    ],
+    'a short video that its customer paid in full': [
+      evidenceOf(done, { wishes: [{ ...wish, shortOrder }], videos: new Map([['task-1', { ...video, seconds: 2 }]]) }),
+      /cost 132 credits for 2 s, not 10/,
+    ],
+    'a full disk that stays unused': [
+      evidenceOf(done, { damage: { ...calm, fullDisks: [{ name: 'log', wasNoticed: true, isUsable: false }] } }),
+      /disk of the log has space again/,
+    ],
+    'a process that ended without a cause': [
+      evidenceOf(done, { processes: { ended: ['API 1 ended with 1'], unruly: [], left: [] } }),
+      /API 1 ended with 1, and nothing had killed it/,
     ],
     'a video that was never checked': [evidenceOf(done, { videos: new Map() }), /never checked/],
     'a state that went back': [

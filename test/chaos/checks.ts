@@ -1,6 +1,8 @@
 import type { CreateAnswer, Evidence, FinalTask, RedeemedCode, Wish } from './evidence.ts';
+import { judgeDelivery } from './judge-deliveries.ts';
 import { judgeKinds } from './judge-kinds.ts';
 import { judgeOutages } from './judge-outage.ts';
+import { judgeFullDisks, judgeProcesses } from './judge-processes.ts';
 import { judgePayments } from './judge-payments.ts';
 
 /** Everything that must hold after any amount of damage; answers a sentence for each breach, and what had to be excused. */
@@ -17,7 +19,7 @@ export function check(evidence: Evidence): {
       ...evidence.tasks
         .filter(({ nonce }) => !wished.has(nonce))
         .map(({ taskId }) => `task ${taskId} was never requested`),
-      ...evidence.tasks.flatMap(judgeTask),
+      ...evidence.tasks.flatMap((task) => judgeTask(task, evidence)),
       ...evidence.tasks.flatMap((task) => judgeCallbacks(task, evidence)),
       ...evidence.tasks.flatMap((task) => judgeVideo(task, evidence)),
       ...evidence.setbacks,
@@ -28,6 +30,8 @@ export function check(evidence: Evidence): {
       ...judgePayments(evidence.payments),
       ...judgeKinds(evidence),
       ...judgeOutages(evidence),
+      ...judgeFullDisks(evidence.damage.fullDisks),
+      ...judgeProcesses(evidence.processes),
       ...evidence.damage.missed.map((name) => `the fault was not injected: ${name}`),
     ],
     excused: verdicts.flatMap(({ excused }) => excused),
@@ -99,8 +103,11 @@ function answersOf({ answers }: Wish): string {
   return answers.map(({ status, msg }) => (status === 200 ? '200' : `${status ?? 'none'} ${msg}`)).join('; ');
 }
 
-function judgeTask({ taskId, state, creditsCharged, creditsRefunded }: FinalTask): readonly string[] {
+function judgeTask(task: FinalTask, { wishes, videos }: Evidence): readonly string[] {
+  const { taskId, state, creditsCharged, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') return [`task ${taskId} is still ${state}`];
+  const order = wishes.find(({ nonce }) => nonce === task.nonce)?.shortOrder;
+  if (state === 'success' && order !== undefined) return judgeDelivery(task, order, videos.get(taskId));
   const owed = state === 'fail' ? creditsCharged : 0;
   return creditsRefunded === owed
     ? []
@@ -134,9 +141,11 @@ export function callbackContent({
 
 function judgeVideo({ taskId, state }: FinalTask, { videos }: Evidence): readonly string[] {
   if (state !== 'success') return [];
-  if (!videos.has(taskId)) return [`the video of task ${taskId} was never checked`];
-  const fault = videos.get(taskId);
-  return fault === undefined ? [] : [`the video of task ${taskId}: ${fault}`];
+  const video = videos.get(taskId);
+  if (video === undefined) return [`the video of task ${taskId} was never checked`];
+  if (typeof video === 'string') return [`the video of task ${taskId}: ${video}`];
+  const widthPx = video.isUpright ? 720 : 1280;
+  return video.widthPx === widthPx ? [] : [`the video of task ${taskId}: it is ${video.widthPx} px wide`];
 }
 
 function judgeBalances({ balances, tasks, codes, payments }: Evidence): readonly string[] {
@@ -145,7 +154,7 @@ function judgeBalances({ balances, tasks, codes, payments }: Evidence): readonly
     const redeemed = codes.filter(({ winners }) => winners.includes(client));
     const bought = payments.sessions.filter((session) => session.accountId === accountId);
     const given = [...redeemed.map(({ credits }) => credits), ...bought.map(({ due }) => due)];
-    const paid = own.map(({ creditsCharged }) => -creditsCharged);
+    const paid = own.map(({ creditsCharged, creditsRefunded }) => creditsRefunded - creditsCharged);
     const expected = [...given, ...paid].reduce((sum, amount) => sum + amount, opened);
     return now === expected
       ? []

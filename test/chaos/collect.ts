@@ -7,7 +7,7 @@ import type { Database } from '../../src/platform/database/database.ts';
 import { listSpendCaps } from '../../src/credits/spend-caps.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { recordInfo } from '../support/api.ts';
-import type { Evidence, FinalTask } from './evidence.ts';
+import type { Evidence, FinalTask, SeenVideo } from './evidence.ts';
 
 const selectTasks = {
   name: 'chaos-tasks',
@@ -60,25 +60,24 @@ export async function collectBooks(
 export async function collectVideos(
   tasks: readonly FinalTask[],
   { baseUrl, keys, folder }: { baseUrl: string; keys: readonly string[]; folder: string },
-): Promise<ReadonlyMap<string, string | undefined>> {
+): Promise<Evidence['videos']> {
   await mkdir(folder, { recursive: true });
-  const faults = new Map<string, string | undefined>();
+  const videos = new Map<string, SeenVideo | string>();
   for (const task of tasks) {
     const { taskId, client, state } = task;
     if (state !== 'success') continue;
     const file = join(folder, `${taskId}.mp4`);
-    const fault = await fetchAndProbe({ baseUrl, key: keys[client] ?? '' }, task, file).catch(String);
-    faults.set(taskId, fault);
+    videos.set(taskId, await fetchAndProbe({ baseUrl, key: keys[client] ?? '' }, task, file).catch(String));
     await rm(file, { force: true });
   }
-  return faults;
+  return videos;
 }
 
 async function fetchAndProbe(
   api: { baseUrl: string; key: string },
   { taskId, sha256 }: FinalTask,
   file: string,
-): Promise<undefined> {
+): Promise<SeenVideo> {
   const { body } = await recordInfo(api, taskId);
   // the documented shape
   const { resultUrls } = body.data['resultJson'] as { resultUrls: readonly string[] };
@@ -87,6 +86,6 @@ async function fetchAndProbe(
   const video = Buffer.from(await response.arrayBuffer());
   if (createHash('sha256').update(video).digest('hex') !== sha256) throw new Error('it is not the one in the record');
   await writeFile(file, video);
-  const { widthPx } = await probeVideo(file);
-  if (widthPx !== 1280) throw new Error(`it is ${widthPx} px wide`);
+  const { widthPx, heightPx, durationSeconds, hasAudio } = await probeVideo(file);
+  return { widthPx, seconds: Math.round(durationSeconds), hasSound: hasAudio, isUpright: heightPx > widthPx };
 }

@@ -1,5 +1,7 @@
 import type { LedgerViolation } from '../../src/credits/ledger-rules.ts';
 import type { Outage } from './outage.ts';
+import type { FullDisk } from './disks.ts';
+import type { Film, ShortOrder } from './short-results.ts';
 import type { BookedJob } from '../fakes/upstream-books.ts';
 import type { PaymentEvidence } from './payment-evidence.ts';
 
@@ -26,6 +28,8 @@ export type Wish = {
   readonly end: string;
   /** Another end that is allowed because its upstream, or the network to it, fails all the time. */
   readonly otherEnd?: string | undefined;
+  /** What its upstream makes, if it is another film than was ordered. */
+  readonly shortOrder?: ShortOrder | undefined;
   readonly answers: readonly CreateAnswer[];
 };
 
@@ -62,6 +66,7 @@ export type Damage = {
   /** Tasks whose workflow was cancelled, terminated or deleted, or was ordered to be. */
   readonly stopped: ReadonlySet<string>;
   readonly outages: readonly Outage[];
+  readonly fullDisks: readonly FullDisk[];
   /** Faults that every run of this length must inject, and this one did not. */
   readonly missed: readonly string[];
 };
@@ -75,6 +80,19 @@ export type RedeemedCode = {
   readonly unanswered: number;
 };
 
+/** What became of the processes of the service. */
+export type ProcessEvidence = {
+  /** Those of the service that ended although the breaker had not killed them. */
+  readonly ended: readonly string[];
+  /** Those that did not end with 0 after SIGTERM. */
+  readonly unruly: readonly string[];
+  /** What was left after everything had been stopped, one line each. */
+  readonly left: readonly string[];
+};
+
+/** A video as it was measured. */
+export type SeenVideo = Film & { readonly widthPx: number };
+
 /** Everything that was seen from the outside. The checks read nothing else. */
 export type Evidence = {
   readonly wishes: readonly Wish[];
@@ -82,8 +100,8 @@ export type Evidence = {
   readonly callbacks: readonly SeenCallback[];
   /** A task seen to go back, by a client that read it again and again. */
   readonly setbacks: readonly string[];
-  /** For every successful task: undefined when its video was fetched, is the recorded one and plays, else what was wrong. */
-  readonly videos: ReadonlyMap<string, string | undefined>;
+  /** For every successful task: its video, which was fetched, is the recorded one and plays; else what was wrong. */
+  readonly videos: ReadonlyMap<string, SeenVideo | string>;
   readonly ledger: readonly LedgerViolation[];
   /** For every account: what it was opened with, and what it has now. */
   readonly balances: readonly { readonly accountId: string; readonly opened: number; readonly now: number }[];
@@ -96,6 +114,7 @@ export type Evidence = {
   /** Jobs of failed tasks that may still run, by our own records. */
   readonly unsettledJobs: number;
   readonly damage: Omit<Damage, 'injected'>;
+  readonly processes: ProcessEvidence;
   /** When each API was hurt, in Unix milliseconds. */
   readonly apisHurtAt: readonly (readonly number[])[];
 };

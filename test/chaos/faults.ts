@@ -3,13 +3,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/platform/database/database.ts';
 import { within } from '../../src/temporal/connect.ts';
 import { resetToFirstStep } from '../support/reset-workflow.ts';
+import { type DiskName, fillDisk, type FullDisk } from './disks.ts';
 import type { Damage } from './evidence.ts';
 import { type Outage, unreachableTemporal } from './outage.ts';
+import type { SmallDisk } from '../support/small-disk.ts';
 import type { Random } from './random.ts';
 import type { Stack } from './stack.ts';
 
 /** A way to hurt the running system. */
-type Fault = { readonly name: string; readonly inject: () => Promise<void> };
+type Fault = {
+  readonly name: string;
+  readonly inject: () => Promise<void>;
+  /** Other faults go on meanwhile. */
+  readonly isBeside?: boolean;
+};
 
 export type FaultOptions = {
   readonly stack: Stack;
@@ -32,18 +39,19 @@ type Work = FaultOptions & { readonly injected: Map<string, number>; readonly da
 type DamageInProgress = {
   readonly stopped: Set<string>;
   readonly outages: Outage[];
+  readonly fullDisks: FullDisk[];
   readonly missed: string[];
 };
 
 /** Injects faults until the time is over, every kind once in a shuffled order before one comes again. */
 export async function injectFaults(options: FaultOptions): Promise<Damage> {
   const { random, pauseMs, durationMs } = options;
-  const damage: DamageInProgress = { stopped: new Set(), outages: [], missed: [] };
+  const damage: DamageInProgress = { stopped: new Set(), outages: [], fullDisks: [], missed: [] };
   const work: Work = { ...options, injected: new Map(), damage };
   const faults = faultsOf(work);
   const startedAt = Date.now();
   const slow = durationMs >= longRunMs ? slowFaultsOf(work) : [];
-  const running: Promise<void>[] = [];
+  const running: Promise<unknown>[] = [];
   for (let left: Fault[] = []; Date.now() < startedAt + durationMs;) {
     await delay(random.between(pauseMs / 2, (3 * pauseMs) / 2));
     const due = slow.findIndex(({ share }) => Date.now() >= startedAt + share * durationMs);
@@ -51,9 +59,11 @@ export async function injectFaults(options: FaultOptions): Promise<Damage> {
     left = left.length === 0 ? [...random.shuffled(faults)] : left;
     const fault = first ?? left.pop();
     if (fault === undefined) continue;
+    // A fault that is to be the only one waits for those that go on.
+    if (first?.isBeside === false) await Promise.all(running);
     const done = inject(work, fault);
-    if (first !== undefined) running.push(noteMissed(work, first, done));
-    if (first?.isBeside !== true) await done;
+    running.push(first === undefined ? done : noteMissed(work, first, done));
+    if (fault.isBeside !== true) await done;
   }
   await Promise.all(running);
   damage.missed.push(...slow.map(({ name }) => name));
@@ -90,8 +100,20 @@ function faultsOf(work: Work): readonly Fault[] {
     { name: 'freeze Temporal', inject: () => freezeServer(stack.temporal.pid, freezeMs()) },
     { name: 'cut off Temporal', inject: () => cutOffTemporal(stack, freezeMs()) },
     { name: 'cut all connections to PostgreSQL', inject: () => cutConnections(db) },
+    ...diskFaultsOf(work),
     ...workflowFaultsOf(work),
   ];
+}
+
+function diskFaultsOf({ stack, db, random, damage }: Work): readonly Fault[] {
+  const fill = async (name: DiskName, disk: SmallDisk) => {
+    damage.fullDisks.push(await fillDisk({ name, disk, db, apis: stack.apis, random }));
+  };
+  return [...stack.disks.each].map(([name, disk]) => ({
+    name: `full disk: ${name}`,
+    isBeside: true,
+    inject: () => fill(name, disk),
+  }));
 }
 
 /** Operators can do this to a task's workflow, while the task runs and after it has ended. */
@@ -124,17 +146,20 @@ function workflowFaultsOf({ db, temporal, damage }: Work): readonly Fault[] {
 type SlowFault = Fault & {
   /** When it is due, as a share of the whole time. */
   readonly share: number;
-  /** Other faults go on meanwhile. */
   readonly isBeside: boolean;
 };
 
-function slowFaultsOf({ stack, db, random, durationMs, damage, say }: Work): SlowFault[] {
+function slowFaultsOf(work: Work): SlowFault[] {
+  const { stack, db, random, durationMs, damage, say } = work;
   const outageMs = Math.min(120_000, durationMs * 0.4);
   const freeze = () => random.pick(atLeastOne(stack.workers)).freeze(longFreezeMs);
   const cutOff = async () => {
     damage.outages.push(await unreachableTemporal({ stack, db, durationMs: outageMs, say }));
   };
+  // Each once in any case, at different times; later as often as the other faults.
+  const disks = diskFaultsOf(work).map((fault, index) => ({ ...fault, isBeside: true, share: 0.05 + 0.3 * index }));
   return [
+    ...disks,
     { name: `freeze worker for ${longFreezeMs / 1_000} s`, share: 0.15, isBeside: true, inject: freeze },
     { name: `Temporal unreachable for ${outageMs / 1_000} s`, share: 0.4, isBeside: false, inject: cutOff },
   ];

@@ -11,15 +11,24 @@ const nearlyInOrder = [1, 0, ...arrivals.slice(2)];
 /** Where the tasks were in each order; each task was accepted one second after the one before. */
 type Orders = { readonly started: readonly number[]; readonly begun: readonly number[] };
 
-/** The times in Unix milliseconds at which the last workflow was started, and the last task began. */
-type Ends = { readonly lastStart?: number; readonly caughtUpAt?: number };
+/** When the last workflow was started, in Unix milliseconds, and the longest time in which no task began. */
+type Ends = { readonly lastStart?: number; readonly stalledMs?: number };
 
 function judged(
   { started, begun }: Orders,
-  { lastStart = 132_000, caughtUpAt = 135_000 }: Ends = {},
+  { lastStart = 132_000, stalledMs = 2_000 }: Ends = {},
   models: readonly string[] = ['videogen-2.0', 'videogen-2.0-fast'],
 ): string {
-  const tasks = begun.map((arrival, position): FinalTask => ({
+  const tasks = tasksOf(begun, models);
+  const startedAt = new Map(
+    started.map((arrival, position) => [`task-${arrival}`, lastStart - started.length + 1 + position]),
+  );
+  return verdict(tasks, startedAt, stalledMs);
+}
+
+/** Tasks that began in this order. */
+function tasksOf(begun: readonly number[], models: readonly string[]): readonly FinalTask[] {
+  return begun.map((arrival, position) => ({
     taskId: `task-${arrival}`,
     client: 0,
     nonce: '',
@@ -34,13 +43,17 @@ function judged(
     createdAt: outage.fromMs + arrival * 1_000,
     generationStartedAt: outage.untilMs + 100 + position,
   }));
-  const startedAt = new Map(
-    started.map((arrival, position) => [`task-${arrival}`, lastStart - started.length + 1 + position]),
-  );
+}
+
+function judgedStarts(startedAt: ReadonlyMap<string, number>): string {
+  return verdict(tasksOf(arrivals, ['videogen-2.0']), startedAt, 2_000);
+}
+
+function verdict(tasks: readonly FinalTask[], startedAt: ReadonlyMap<string, number>, stalledMs: number): string {
   return judgeOutages({
     tasks,
     wishes: [],
-    damage: { stopped: new Set(), missed: [], outages: [{ ...outage, startedAt, caughtUpAt }] },
+    damage: { stopped: new Set(), missed: [], outages: [{ ...outage, startedAt, stalledMs }], fullDisks: [] },
     kindJobs: new Map(['one', 'two', 'three', 'four'].map((name) => [name, []])),
   }).join('\n');
 }
@@ -51,17 +64,25 @@ test('the check of an outage finds nothing wrong with tasks that begin soon and 
 
 test('the check of an outage finds tasks that are late, and tasks that were not accepted', () => {
   const inOrder = { started: arrivals, begun: arrivals };
-  assert.equal(judged(inOrder, { lastStart: 160_000, caughtUpAt: 190_000 }), '');
+  assert.equal(judged(inOrder, { lastStart: 160_000, stalledMs: 30_000 }), '');
+  // The first of 60 starts that come one millisecond after the other.
   assert.match(
-    judged(inOrder, { lastStart: 161_000 }),
-    /^31 s after Temporal was back, not all of 60 tasks were started$/,
+    judged(inOrder, { lastStart: 160_100 }),
+    /^of 60 tasks that waited for Temporal, none was started for 30.041 s$/,
   );
-  assert.match(judged({ started: [], begun: arrivals }), /^Infinity s after .* started$/);
+  assert.match(judged({ started: [], begun: arrivals }), /^of 60 .* none was started for Infinity s$/);
   assert.match(
-    judged(inOrder, { caughtUpAt: 191_000 }),
-    /^61 s after Temporal was back, not all of 60 tasks were begun$/,
+    judged(inOrder, { stalledMs: 31_000 }),
+    /^of 60 tasks that waited for Temporal, none was begun for 31 s$/,
   );
   assert.match(judged({ started: [], begun: [] }), /^no task was accepted/);
+});
+
+test('the check of an outage allows a slow machine any time for all tasks, and finds some that are started long after the others', () => {
+  const slow = new Map(arrivals.map((arrival) => [`task-${arrival}`, outage.untilMs + 5_000 * (arrival + 1)]));
+  assert.equal(judgedStarts(slow), '');
+  const lost = new Map([...slow, ['task-59', outage.untilMs + 5_000 * 59 + 31_000]]);
+  assert.match(judgedStarts(lost), /^of 60 tasks that waited for Temporal, none was started for 31 s$/);
 });
 
 test('the check of an outage finds workflows that are started out of order', () => {

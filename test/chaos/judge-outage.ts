@@ -1,6 +1,6 @@
 import { taskWorkflowId } from '../../src/temporal/task-queues.ts';
 import type { Evidence, FinalTask, Wish } from './evidence.ts';
-import { catchUpLimitMs, lastOf, type Outage, startLimitMs } from './outage.ts';
+import { type Outage, stallLimitMs } from './outage.ts';
 
 /** Two starts that are requested together overtake each other. In a random order half of the pairs would be inverted. */
 const maxInvertedStarts = 0.15;
@@ -42,14 +42,23 @@ function apiOf(wish: Wish | undefined): number | undefined {
   return wish?.answers.find(({ status }) => status === 200)?.api;
 }
 
-function judgeDelay({ untilMs, backlog, startedAt, caughtUpAt = Infinity }: Outage): readonly string[] {
-  const delays = [
-    { lateMs: lastOf(startedAt) - untilMs, limitMs: startLimitMs, done: 'started' },
-    { lateMs: caughtUpAt - untilMs, limitMs: catchUpLimitMs, done: 'begun' },
+function judgeDelay({ untilMs, backlog, startedAt, stalledMs }: Outage): readonly string[] {
+  const stalls = [
+    { stallMs: longestPause(untilMs, [...startedAt.values()]), done: 'started' },
+    { stallMs: stalledMs, done: 'begun' },
   ];
-  return delays
-    .filter(({ lateMs, limitMs }) => lateMs > limitMs)
-    .map(({ lateMs, done }) => `${lateMs / 1_000} s after Temporal was back, not all of ${backlog} tasks were ${done}`);
+  return stalls
+    .filter(({ stallMs }) => stallMs > stallLimitMs)
+    .map(
+      ({ stallMs, done }) => `of ${backlog} tasks that waited for Temporal, none was ${done} for ${stallMs / 1_000} s`,
+    );
+}
+
+/** The longest time without a start, from the end of the outage to the last of them; infinite if there are none. */
+function longestPause(untilMs: number, startedAt: readonly number[]): number {
+  if (startedAt.length === 0) return Infinity;
+  const times = [untilMs, ...startedAt.filter((at) => at > untilMs)].toSorted((a, b) => a - b);
+  return Math.max(...times.map((at, index) => at - (times[index - 1] ?? at)));
 }
 
 type NameOf = (task: FinalTask) => string;

@@ -1,9 +1,13 @@
 import { type FaultProxy, startFaultProxy } from '../fakes/fault-proxy.ts';
-import { type Kind, kinds, type PlacedKind } from '../fakes/kinds.ts';
+import { type Kind, kinds, type PlacedKind, upstreamKey } from '../fakes/kinds.ts';
+import { startOwnUpstream } from '../fakes/own-upstream.ts';
 import type { BookedJob, RunningUpstream } from '../fakes/upstream-books.ts';
+import { type ShortfallPolicy, shortfallPolicies } from '../../src/models/model.ts';
+import { creditsPerSecond, type FilmPaths } from './short-results.ts';
 
 // An upstream of each kind of provider, each behind a network of its own that can be broken. They live in the breaker's process or in
 // processes of their own, and keep books. One more upstream has a model with a short deadline, for jobs that run until they are canceled.
+// The last three deliver other films than were ordered, to models of every policy for shortfalls.
 
 export type KindUpstream = {
   /** The name of the provider and of its model. */
@@ -12,6 +16,8 @@ export type KindUpstream = {
   readonly upstream: RunningUpstream;
   readonly proxy: FaultProxy;
   readonly isHasty: boolean;
+  /** What its model declares; undefined unless it delivers other films than were ordered. */
+  readonly shortfall: ShortfallPolicy | undefined;
 };
 
 export type KindUpstreams = {
@@ -31,22 +37,27 @@ export const endlessWord = 'endless';
 const jobMs = [500, 1_000, 2_000, 6_000] as const;
 const endEveryMs = 250;
 
+type Special = { readonly isHasty?: boolean; readonly shortfall?: ShortfallPolicy };
+
 /** Starts all kinds whose upstreams can be started on this machine. */
-export async function startKindUpstreams(): Promise<KindUpstreams> {
+export async function startKindUpstreams(videoOf: FilmPaths): Promise<KindUpstreams> {
   const wanted = [...kinds].filter(([, { skip = false }]) => skip === false);
   const own = kinds.get('own');
-  const start = async ([name, kind]: readonly [string, Kind], isHasty: boolean): Promise<KindUpstream> => {
+  if (own === undefined) throw new Error('there is no kind of our own protocol');
+  const start = async (name: string, kind: Kind, { isHasty = false, shortfall }: Special = {}) => {
     const upstream = await kind.start();
-    return { name, kind, upstream, proxy: await startFaultProxy(upstream), isHasty };
+    return { name, kind, upstream, proxy: await startFaultProxy(upstream), isHasty, shortfall };
   };
-  const each = await Promise.all([
-    ...wanted.map((one) => start(one, false)),
-    ...(own === undefined ? [] : [start(['own-hasty', own], true)]),
+  const unlikeOrders: Kind = { ...own, start: () => startOwnUpstream({ key: upstreamKey, videoOf }) };
+  const each: readonly KindUpstream[] = await Promise.all([
+    ...wanted.map(([name, kind]) => start(name, kind)),
+    start('own-hasty', own, { isHasty: true }),
+    ...shortfallPolicies.map((shortfall) => start(`own-short-${shortfall}`, unlikeOrders, { shortfall })),
   ]);
   const timer = setInterval(() => void endJobs(each), endEveryMs);
   return {
     each,
-    placed: each.map(({ name, kind, proxy: { baseUrl }, isHasty }) => ({
+    placed: each.map(({ name, kind, proxy: { baseUrl }, isHasty, shortfall }) => ({
       name,
       kind,
       baseUrl,
@@ -54,7 +65,7 @@ export async function startKindUpstreams(): Promise<KindUpstreams> {
       limit: kind.endsAlone === true ? 1 : 8,
       deadlineSeconds: isHasty ? 12 : 600,
       submitSeconds: 5,
-      creditsPerSecond: kindCreditsPerSecond,
+      ...pricesFor(shortfall),
     })),
     jobs: async () =>
       new Map(await Promise.all(each.map(async ({ name, upstream }) => [name, await upstream.books.jobs()] as const))),
@@ -64,6 +75,12 @@ export async function startKindUpstreams(): Promise<KindUpstreams> {
       await Promise.all(each.map(({ upstream }) => upstream.close()));
     },
   };
+}
+
+function pricesFor(shortfall: ShortfallPolicy | undefined) {
+  if (shortfall === undefined) return { creditsPerSecond: kindCreditsPerSecond };
+  const { withSound, silent } = creditsPerSecond;
+  return { shortfall, creditsPerSecond: withSound, silentCreditsPerSecond: silent };
 }
 
 const begunAt = new Map<string, number>();

@@ -63,7 +63,7 @@ function makeWish(
 ): OpenWish {
   const client = random.pick(clients);
   const nonce = `wish-${ordinal}-`;
-  const { body, charge, fault, end, otherEnd } = makeRequest(nonce, client.callBackUrl);
+  const { body, charge, fault, end, otherEnd, shortOrder } = makeRequest(nonce, client.callBackUrl);
   if (fault !== undefined) injected.set(fault, 1 + (injected.get(fault) ?? 0));
   const hasKey = random.chance(0.6);
   const headers = { 'content-type': 'application/json', ...(hasKey && { 'idempotency-key': nonce }) };
@@ -73,7 +73,7 @@ function makeWish(
     const target = { baseUrl: baseUrls[api] ?? baseUrls[0], key: client.key };
     answers.push(await create(target, { method: 'POST', headers, body: JSON.stringify(body) }, api));
   };
-  return { nonce, client: client.index, hasKey, charge, end, otherEnd, answers, send };
+  return { nonce, client: client.index, hasKey, charge, end, otherEnd, shortOrder, answers, send };
 }
 
 type Target = Parameters<typeof call>[0];

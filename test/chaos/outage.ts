@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/platform/database/database.ts';
 import { usingTemporal } from '../../src/temporal/connect.ts';
 import { taskWorkflowId } from '../../src/temporal/task-queues.ts';
-import { waitFor } from '../support/wait-for.ts';
 import type { Stack } from './stack.ts';
 
 /** A time in which Temporal could not be reached, in Unix milliseconds. */
@@ -13,8 +12,8 @@ export type Outage = {
   readonly backlog: number;
   /** When the workflow of each of them was started, by Temporal's clock; empty when Temporal could not be queried. */
   readonly startedAt: ReadonlyMap<string, number>;
-  /** When all of them had begun; undefined when that took longer than the limit. */
-  readonly caughtUpAt: number | undefined;
+  /** The longest time, after it was back, in which none of them began while some still waited; in milliseconds. */
+  readonly stalledMs: number;
 };
 
 const selectWaiting = {
@@ -22,11 +21,14 @@ const selectWaiting = {
   text: `select id from tasks where state = 'waiting' and created_at < to_timestamp($1 / 1000.0)`,
 };
 
-/** The workflows that were not started for want of Temporal are started within this time after it is back. */
-export const startLimitMs = 30_000;
+/**
+ * When Temporal is back, tasks begin one after the other. A task that was lost on the way is found by `reconcile`, so that nothing happens
+ * for most of the minute between two of its runs, where the service's own pauses are of a second at most. The time for all tasks has no
+ * limit, because it grows with their number and with the load of the machine.
+ */
+export const stallLimitMs = 30_000;
 
-/** And have all begun within this time. */
-export const catchUpLimitMs = 60_000;
+const pollMs = 50;
 
 /** Cuts the service off from Temporal, without other faults until it has caught up. */
 export async function unreachableTemporal({
@@ -48,20 +50,26 @@ export async function unreachableTemporal({
   const waiting = () => db.run<{ id: string }>(selectWaiting, [untilMs]);
   const waited = (await waiting().finally(() => stack.temporalProxy.restore())).map(({ id }) => taskWorkflowId(id));
   const backlog = waited.length;
-  const begun = async () => ((await waiting()).length === 0 ? Date.now() : undefined);
-  const caughtUpAt = await waitFor('the backlog', begun, 2 * catchUpLimitMs).catch(() => undefined);
+  const stalledMs = await untilBegun(async () => (await waiting()).length);
+  const begunMs = Date.now() - untilMs;
   // Without the times nothing is proven.
   const startedAt = await startTimes(stack, new Set(waited), fromMs).catch(() => new Map<string, number>());
-  const after = (atMs: number | undefined) => (atMs === undefined ? 'not yet' : `${(atMs - untilMs) / 1_000} s`);
-  say(
-    `Temporal is back; the workflows of ${backlog} tasks were started after ${after(lastOf(startedAt))}; all had begun after: ${after(caughtUpAt)}`,
-  );
-  return { fromMs, untilMs, backlog, startedAt, caughtUpAt };
+  const startedMs = Math.max(...startedAt.values()) - untilMs;
+  const rest = stalledMs > stallLimitMs ? `some had not begun after ${begunMs} ms` : `had begun after ${begunMs} ms`;
+  say(`Temporal is back; the workflows of ${backlog} tasks were started within ${startedMs} ms, and ${rest}`);
+  return { fromMs, untilMs, backlog, startedAt, stalledMs };
 }
 
-/** The last of these start times; infinite if the map is empty. */
-export function lastOf(startedAt: ReadonlyMap<string, number>): number {
-  return startedAt.size === 0 ? Infinity : Math.max(...startedAt.values());
+/** Waits while waiting tasks begin. Returns the longest time in which none did, which ends the wait if it is beyond the limit. */
+async function untilBegun(countWaiting: () => Promise<number>): Promise<number> {
+  let [fewest, sinceMs, longestMs] = [Infinity, Date.now(), 0];
+  while (fewest > 0 && longestMs <= stallLimitMs) {
+    const waiting = await countWaiting().catch(() => fewest);
+    longestMs = Math.max(longestMs, Date.now() - sinceMs);
+    if (waiting < fewest) [fewest, sinceMs] = [waiting, Date.now()];
+    await delay(pollMs);
+  }
+  return longestMs;
 }
 
 /** The start time of each of these workflows. A task that ended before its workflow was started has none. */

@@ -1,4 +1,4 @@
-import type { Evidence } from './evidence.ts';
+import type { Evidence, FinalTask } from './evidence.ts';
 
 export type ChaosReport = {
   readonly seed: number;
@@ -37,10 +37,17 @@ export function outcomesOf({ wishes }: Evidence): Readonly<Record<string, number
       const isAccepted = answers.some(({ status }) => status === 200);
       const last = answers.at(-1);
       const isCapped = last?.msg.includes('may spend') === true;
-      const status = isAccepted ? 200 : isCapped ? 'spend cap reached' : (last?.status ?? 'no answer');
+      const refusal = isCapped ? 'spend cap reached' : last?.msg.includes('disk') === true ? 'disk full' : last?.status;
+      const status = isAccepted ? 200 : (refusal ?? 'no answer');
       return `${status}, ${hasKey ? 'with' : 'without'} key${answers.length > 1 ? ', repeated' : ''}`;
     }),
   );
+}
+
+/** The end of a task, as the report counts it. */
+export function endOfTask({ state, failCode, creditsRefunded }: FinalTask): string {
+  if (failCode !== null) return `${state} ${failCode}`;
+  return creditsRefunded > 0 ? `${state}, partly refunded` : state;
 }
 
 export function checkoutsOf({ payments }: Evidence): Readonly<Record<string, number>> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/config/config.ts';
@@ -15,6 +15,8 @@ import { waitFor } from '../support/wait-for.ts';
 import { type SupervisedProcess, keepRunning } from './supervised-process.ts';
 import { catalogueOf, writeKindFiles } from '../fakes/kinds.ts';
 import { type KindUpstreams, startKindUpstreams } from './kind-upstreams.ts';
+import { type Disks, mountDisks } from './disks.ts';
+import { makeFilms } from './short-results.ts';
 import { packages, type Shop, startShop } from './shop.ts';
 
 /** The whole service as it runs in production: servers, API and workers in processes of their own, which restart when they end. */
@@ -29,7 +31,8 @@ export type Stack = {
   readonly temporalProxy: TcpProxy;
   readonly kinds: KindUpstreams;
   readonly shop: Shop;
-  /** Drains and stops everything; answers the names of those that did not end as they should. */
+  readonly disks: Disks;
+  /** Drains and stops everything except the disks; answers the names of those that did not end as they should. */
   stop(): Promise<readonly string[]>;
 };
 
@@ -52,19 +55,23 @@ export async function startStack(folder: string, say: (message: string) => void)
   const explicitPath = temporalCliPath === undefined ? {} : { explicitPath: temporalCliPath };
   const cliPath = await findTemporalCli({ cacheFolder, searchPath, log: say, ...explicitPath });
   const ffmpeg = await findFfmpeg({ explicitPath: ffmpegPath, cacheFolder, log: say });
+  const disks = await mountDisks(folder, say);
   const [postgres, temporal] = await Promise.all([
     startPostgres({ folder: join(folder, 'postgres'), log: say }),
     startTemporal({ cliPath, folder: join(folder, 'temporal'), namespace: 'default', log: say }),
   ]);
   await migrateToLatest(postgres.url);
   const temporalProxy = await startTcpProxy(temporal.address);
-  const [kinds, shop] = [await startKindUpstreams(), await startShop()];
+  const films = await makeFilms(ffmpeg, folder);
+  const [kinds, shop] = [await startKindUpstreams(films), await startShop()];
   const environment = {
     ...(await environmentOf(folder, { postgres, temporal: temporalProxy, kinds, shop })),
     FFMPEG_PATH: ffmpeg,
   };
   const { apis, workers } = await startProcesses(folder, environment);
-  const stop = async () => {
+  let stopped: Promise<readonly string[]> | undefined;
+  const stop = () => (stopped ??= stopAll());
+  const stopAll = async () => {
     const kept = [...apis, ...workers];
     const ends = await Promise.all(kept.map((each) => each.stop()));
     await Promise.all([postgres.stop(), temporal.stop(), temporalProxy.close(), kinds.close(), shop.close()]);
@@ -77,7 +84,7 @@ export async function startStack(folder: string, say: (message: string) => void)
     throw error;
   }
   const settings = externalSettings(readConfig(environment));
-  return { settings, environment, apis, workers, postgres, temporal, temporalProxy, kinds, shop, stop };
+  return { settings, environment, apis, workers, postgres, temporal, temporalProxy, kinds, shop, disks, stop };
 }
 
 async function environmentOf(
@@ -97,6 +104,8 @@ async function environmentOf(
     VIDEOGEN_SECRET: randomBytes(32).toString('hex'),
     VIDEOGEN_MODELS: modelsFile,
     RESULT_STORE: join(folder, 'results'),
+    // Every program that the service starts has it, so that those which are left behind are found.
+    TMPDIR: folder,
     CALLBACK_ALLOW: '127.0.0.0/8',
     IMAGE_ALLOW: '127.0.0.0/8',
     PREVIEW_FAILURES: '1',
@@ -112,7 +121,9 @@ async function environmentOf(
 
 async function startProcesses(folder: string, environment: NodeJS.ProcessEnv) {
   const program = (role: 'api' | 'worker') => fileURLToPath(new URL(`../../src/main/${role}.js`, import.meta.url));
-  const logOf = (name: string) => join(folder, `${name}.log`);
+  const logFolder = join(folder, 'logs');
+  await mkdir(logFolder, { recursive: true });
+  const logOf = (name: string) => join(logFolder, `${name}.log`);
   const workers = Array.from({ length: workerCount }, (_, index) =>
     keepRunning(`worker ${index + 1}`, program('worker'), environment, logOf(`worker-${index + 1}`)),
   );

@@ -1,5 +1,7 @@
+import type { ShortfallPolicy } from '../../src/models/model.ts';
 import { kindCreditsPerSecond, endlessWord, failingWord, type KindUpstream } from './kind-upstreams.ts';
 import type { Random } from './random.ts';
+import { deliveredOf, dueFor, type Film, filmNames, priceOf, type ShortOrder, wordFor } from './short-results.ts';
 import { creditsPerSecond, hangingModel, type ModelName, patientModel } from './stack.ts';
 
 /** A create request of a client. */
@@ -13,9 +15,11 @@ export type Request = {
   readonly end: string;
   /** Another end that is allowed because its upstream, or the network to it, fails all the time. */
   readonly otherEnd?: string | undefined;
+  /** What its upstream makes, if it is another film than was ordered. */
+  readonly shortOrder?: ShortOrder | undefined;
 };
 
-type Wanted = Omit<Request, 'body' | 'charge'> & {
+type Wanted = Omit<Request, 'body' | 'charge' | 'shortOrder'> & {
   readonly model: string;
   readonly creditsPerSecond: number;
   readonly words: string;
@@ -40,6 +44,7 @@ export function createRequestMaker(
     count += 1;
     if (deck.length === 0) deck = [...random.shuffled(upstreams)];
     const next = count % 4 === 0 ? undefined : deck.pop();
+    if (next?.shortfall !== undefined) return shortRequest(next.name, next.shortfall, random, nonce, callBackUrl);
     const wanted = next === undefined ? preview(random.pick(previewKinds), random) : generatedBy(next, random);
     return requestFor(wanted, random, nonce, callBackUrl);
   };
@@ -54,6 +59,39 @@ function requestFor(wanted: Wanted, random: Random, nonce: string, callBackUrl: 
   const body = { model, input, ...(random.chance(0.6) && { callBackUrl }) };
   return { ...expected, body, charge: isInvalid ? undefined : perSecond * duration };
 }
+
+function shortRequest(
+  model: string,
+  policy: ShortfallPolicy,
+  random: Random,
+  nonce: string,
+  callBackUrl: string,
+): Request {
+  const ordered: Film = {
+    seconds: random.between(4, 6),
+    hasSound: random.chance(0.7),
+    isUpright: random.chance(0.25),
+  };
+  const film = random.pick(filmNames);
+  const input = {
+    prompt: `${nonce} ${wordFor(film)} is made`,
+    duration: ordered.seconds,
+    generateAudio: ordered.hasSound,
+    ratio: ordered.isUpright ? '9:16' : '16:9',
+  };
+  const delivered = deliveredOf({ ordered, film });
+  const due = dueFor(policy, ordered, delivered);
+  return {
+    body: { model, input, ...(random.chance(0.6) && { callBackUrl }) },
+    charge: priceOf(ordered),
+    // With `accept` a film that falls short costs as much as a whole one.
+    fault: isWhole(ordered, delivered) ? undefined : `upstream: a film that is ${film}, shortfall: ${policy}`,
+    end: due === undefined ? 'result_invalid' : 'success',
+    shortOrder: { policy, ordered, film },
+  };
+}
+
+const isWhole = (ordered: Film, delivered: Film) => dueFor('fail', ordered, delivered) !== undefined;
 
 const ends: Partial<Record<PreviewKind, string>> = { reject: 'content_rejected', crash: 'internal', hang: 'timeout' };
 

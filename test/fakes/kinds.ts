@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ShortfallPolicy } from '../../src/models/model.ts';
 import { shippedFile } from '../providers/http/shipped-file.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import { startArkUpstream } from './ark.ts';
@@ -168,6 +169,10 @@ export type PlacedKind = {
   readonly limit?: number;
   readonly deadlineSeconds?: number;
   readonly creditsPerSecond?: number;
+  /** The price without sound, if it is another one. */
+  readonly silentCreditsPerSecond?: number;
+  /** `accept` by default, because the fakes deliver the same film for every order. */
+  readonly shortfall?: ShortfallPolicy;
   readonly submitSeconds?: number;
 };
 
@@ -179,12 +184,14 @@ export function catalogueOf(placed: readonly PlacedKind[]) {
     const places = limit === undefined ? {} : { limit };
     return [name, { ...settings, ...places, ...timeouts, baseUrl: baseUrl + path, key: { file: './key' } }];
   });
-  const models = placed.map(({ name, kind, deadlineSeconds, creditsPerSecond = 7 }) => {
+  const models = placed.map(({ name, kind, deadlineSeconds, shortfall = 'accept', ...one }) => {
     const { upstreamModel = 'upstream-model', parameters = {} } = kind;
     const tiers = [[{ provider: name, model: upstreamModel, parameters }]];
     const deadline = deadlineSeconds === undefined ? {} : { deadlineSeconds };
-    // The fakes deliver the same film for every order.
-    return { model: name, title: name, prices: [{ creditsPerSecond }], shortfall: 'accept', ...deadline, tiers };
+    const { creditsPerSecond = 7, silentCreditsPerSecond: silent } = one;
+    const silentPrices = silent === undefined ? [] : [{ when: { generateAudio: false }, creditsPerSecond: silent }];
+    const prices = [...silentPrices, { creditsPerSecond }];
+    return { model: name, title: name, prices, shortfall, ...deadline, tiers };
   });
   return { providers: Object.fromEntries(providers), models };
 }

@@ -41,6 +41,8 @@ type Options = {
   readonly key?: string;
   /** Reports every video as uploaded to `resultUpload`; the test uploads it. */
   readonly uploads?: boolean;
+  /** The file that a job with this prompt delivers. */
+  readonly videoOf?: (prompt: string) => string;
   /** Serves other bytes with each download: see `markedVideo`. */
   readonly marksDownloads?: boolean;
 };
@@ -49,7 +51,7 @@ type Service = Options & { readonly books: OwnBooks; readonly bodies: unknown[];
 const pathPattern = /^\/jobs\/([0-9a-f-]{36})(\/video)?$/;
 
 async function answer(
-  { books, bodies, downloads, key, uploads, marksDownloads }: Service,
+  { books, bodies, downloads, key, uploads, marksDownloads, videoOf }: Service,
   request: IncomingMessage,
   response: ServerResponse,
 ) {
@@ -72,7 +74,7 @@ async function answer(
   if (video === undefined) return send(response, 200, record(job, uploads));
   if (job?.state !== 'succeeded') return send(response, 404, fault('not_found'));
   downloads.push(id);
-  if (marksDownloads !== true) return await sendFakeVideo(request, response);
+  if (marksDownloads !== true) return await sendFakeVideo(request, response, videoOf?.(job.prompt));
   const marked = markedVideo(id, downloads.filter((one) => one === id).length);
   response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': marked.length }).end(marked);
 }

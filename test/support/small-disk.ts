@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorCode } from '../../src/platform/errors.ts';
+import { waitFor } from './wait-for.ts';
 
 /** Why no disk can be mounted here; false if one can. */
 export const skipsWithoutMount: string | false = tryMount();
@@ -24,10 +25,24 @@ export async function mountSmallDisk(folder: string, { megabytes, files }: { meg
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const limits = `size=${megabytes}m,mode=700${files === undefined ? '' : `,nr_inodes=${files}`}`;
   execFileSync('mount', ['-t', 'tmpfs', '-o', limits, 'tmpfs', folder]);
+  const resize = (size: string) => execFileSync('mount', ['-o', `remount,size=${size}`, folder], { stdio: 'ignore' });
   const [filler, many] = [join(folder, 'filler'), join(folder, 'many')];
   return {
     folder,
     fill: () => fillFile(filler),
+    /** Makes the disk as large as its content, so that it is full without a large file. */
+    takeSpace: () =>
+      waitFor('a full disk', async () => {
+        const { blocks, bfree, bsize } = await statfs(folder);
+        try {
+          resize(`${(blocks - bfree) * bsize}`);
+          return true;
+        } catch {
+          // Something was written since the content was measured.
+          return undefined;
+        }
+      }),
+    giveSpace: () => void resize(`${megabytes}m`),
     useInodes: async () => {
       await mkdir(many, { recursive: true });
       await untilFull(async (count) => writeFile(join(many, String(count)), ''));
