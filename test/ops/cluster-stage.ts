@@ -1,100 +1,111 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { freePort } from '../../src/embedded/persisted-port.ts';
+import type { Api } from '../support/api.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { testTemporalCli } from '../support/embedded-temporal-cli.ts';
-import { createShell } from '../support/page-commands.ts';
-import { startS3Server } from '../support/s3-server.ts';
+import { commandsBeside, createShell, type Shell } from '../support/page-commands.ts';
+import { skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { helm } from './chart.ts';
-import { openKubernetes } from './kubernetes.ts';
+import { saveImage, skipWithoutDocker } from './docker.ts';
+import { follow } from './documented-steps.ts';
+import { type Kubernetes, openKubernetes, skipWithoutKubernetes } from './kubernetes.ts';
 
+export const skipWithoutCluster = skipWithoutKubernetes || skipsWithoutS3 || skipWithoutDocker;
 const nodePort = 30080;
-/** The archive of the image `localhost/videogen:test`, as `docker save` writes it. */
-const archive = process.env['VIDEOGEN_TEST_IMAGE_ARCHIVE'];
-export const skipWithoutArchive =
-  archive === undefined &&
-  'VIDEOGEN_TEST_IMAGE_ARCHIVE names no file: docker build --tag localhost/videogen:test . && docker save --output FILE localhost/videogen:test';
-export const images = { first: 'test', next: 'next' } as const;
+const bucketPort = 19_000;
+const repository = 'localhost/videogen';
+/** The tags of the image: both are of this checkout. */
+export const tags = { first: 'test', next: 'next' } as const;
 
-/** A cluster beside PostgreSQL, Temporal and a bucket, with the names that install.md uses for them. */
+/** An installation by the chart, beside PostgreSQL, Temporal and a bucket with the names that install.md uses for them. */
 export type ClusterStage = {
-  readonly baseUrl: string;
   readonly database: TestDatabase;
-  /** Runs a line of a page; one that fails is a failure of the test. */
-  run(line: string): Promise<string>;
+  readonly api: Api;
   /** The values of install.md for this cluster. */
   readonly valuesFile: string;
+  /** Runs a line of a page; one that fails is a failure of the test. */
+  run(line: string): Promise<string>;
+  /** Ends the cluster with all of its pods. */
   close(): Promise<void>;
 };
 
-export async function createClusterStage(): Promise<ClusterStage> {
+/** Installs the image of the Dockerfile with the chart, as install.md says. */
+export async function installInCluster(): Promise<ClusterStage> {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-cluster-'));
-  const kubernetes = await openKubernetes();
-  const closings: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true }), () => kubernetes.close()];
+  const archive = join(folder, 'image.tar');
+  const closings: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true })];
   const close = async () => {
     for (const one of closings.toReversed()) await one();
   };
   try {
-    const { address, env, namesFolder } = kubernetes;
-    const database = await createTestDatabase();
-    const bucket = await startS3Server();
-    closings.push(
-      () => database.close(),
-      () => bucket.close(),
-    );
-    const { hostname, port, username, password, pathname } = new URL(database.url);
-    closings.push(await forward(address, 5432, { hostname, port: Number(port) }));
-    const s3 = new URL(bucket.s3.endpoint);
-    const bucketPort = 19_000;
-    closings.push(await forward(address, bucketPort, { hostname: s3.hostname, port: Number(s3.port) }));
-    const temporal = await testTemporalCli();
-    const temporalPort = await freePort();
-    closings.push(startTemporal(temporal, temporalPort));
-    closings.push(await forward(address, 7233, { hostname: '127.0.0.1', port: temporalPort }));
-    const names = ['postgres.example.com', 'temporal-frontend.temporal.svc.cluster.local'];
-    await writeFile(join(namesFolder, 'stage'), names.map((name) => `${address} ${name}\n`).join(''));
-
-    const baseUrl = `http://${address}:${nodePort}`;
+    await saveImage(`${repository}:${tags.first}`, archive);
+    const kubernetes = await openKubernetes();
+    closings.push(() => kubernetes.close());
+    const { database, filledIn, results, temporal } = await startServers(kubernetes, closings);
+    const baseUrl = `http://${kubernetes.address}:${nodePort}`;
     const valuesFile = join(folder, 'my-values.yaml');
-    const results = {
-      s3: { bucket: bucket.bucket, region: 'us-east-1', endpoint: `http://${address}:${bucketPort}`, pathStyle: '1' },
-    };
     await writeFile(valuesFile, JSON.stringify(valuesFor(baseUrl, results)));
-    const shell = await createShell(folder, { ...env, TEMPORAL_ADDRESS: `${address}:7233` }, [
+    const shell = await createShell(folder, { ...kubernetes.env, TEMPORAL_ADDRESS: `${kubernetes.address}:7233` }, [
       dirname(helm ?? ''),
-      ...(env['PATH'] ?? '').split(':', 1),
+      ...(kubernetes.env['PATH'] ?? '').split(':', 1),
     ]);
     await writeFile(join(folder, 'bin', 'temporal'), `#!/bin/sh\nexec '${temporal}' "$@"\n`, { mode: 0o755 });
-    const { accessKeyId, secretAccessKey } = bucket.s3.credentials;
-    const filledIn: readonly [string, string][] = [
-      ['my-values.yaml', valuesFile],
-      [
-        'videogen:PASSWORD@postgres.example.com:5432/videogen',
-        `${username}:${password}@postgres.example.com:5432${pathname}`,
-      ],
-      ["AWS_ACCESS_KEY_ID='ID'", `AWS_ACCESS_KEY_ID='${accessKeyId}'`],
-      ["AWS_SECRET_ACCESS_KEY='SECRET'", `AWS_SECRET_ACCESS_KEY='${secretAccessKey}'`],
-    ];
+    await importImages(shell, archive);
+    await rm(archive);
+    const replacements = Object.entries({ ...filledIn, 'my-values.yaml': valuesFile });
     const run = (line: string) =>
-      shell.run(filledIn.reduce((text, [written, value]) => text.replaceAll(written, value), line));
-    await importImages(run);
-    return { baseUrl, database, run, valuesFile, close };
+      shell.run(replacements.reduce((text, [written, value]) => text.replaceAll(written, value), line));
+    await follow({ run }, 'install.md, "On Kubernetes"', commandsBeside('kubectl create namespace videogen'));
+    return { database, api: await newApi(run, baseUrl), run, valuesFile, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
+/** What the cluster's administrator provides, with what stands for it in the page. */
+async function startServers({ address, namesFolder }: Kubernetes, closings: (() => Promise<unknown>)[]) {
+  const offer = async (port: number, target: string) => {
+    const { close } = await startTcpProxy(target, port, address);
+    closings.push(close);
+  };
+  const database = await createTestDatabase();
+  closings.push(() => database.close());
+  const bucket = await startS3Server();
+  closings.push(() => bucket.close());
+  const temporal = await testTemporalCli();
+  const temporalPort = await freePort();
+  closings.push(startTemporal(temporal, temporalPort));
+  const { host, username, password, pathname } = new URL(database.url);
+  await offer(5432, host);
+  await offer(bucketPort, new URL(bucket.s3.endpoint).host);
+  await offer(7233, `127.0.0.1:${temporalPort}`);
+  const names = ['postgres.example.com', 'temporal-frontend.temporal.svc.cluster.local'];
+  await writeFile(join(namesFolder, 'stage'), names.map((name) => `${address} ${name}\n`).join(''));
+  const { accessKeyId, secretAccessKey } = bucket.s3.credentials;
+  return {
+    database,
+    temporal,
+    results: { bucket: bucket.bucket, region: 'us-east-1', endpoint: `http://${address}:${bucketPort}`, pathStyle: '1' },
+    filledIn: {
+      'videogen:PASSWORD@postgres.example.com:5432/videogen': `${username}:${password}@postgres.example.com:5432${pathname}`,
+      "AWS_ACCESS_KEY_ID='ID'": `AWS_ACCESS_KEY_ID='${accessKeyId}'`,
+      "AWS_SECRET_ACCESS_KEY='SECRET'": `AWS_SECRET_ACCESS_KEY='${secretAccessKey}'`,
+    },
+  };
+}
+
 /** Those of install.md, with the addresses of this cluster; its node is smaller than what the chart requests. */
-function valuesFor(publicUrl: string, results: { readonly s3: Readonly<Record<string, string>> }): unknown {
+function valuesFor(publicUrl: string, s3: Readonly<Record<string, string>>): unknown {
   const page = readFileSync('docs/operations/install.md', 'utf8');
   const [, text = ''] = /^```yaml\n(# my-values\.yaml\n.*?)^```$/ms.exec(page) ?? [];
   const given = z
@@ -103,65 +114,44 @@ function valuesFor(publicUrl: string, results: { readonly s3: Readonly<Record<st
   const resources = { requests: { cpu: '120m', memory: '64Mi' } };
   return {
     ...given,
-    image: { repository: 'localhost/videogen', tag: images.first, pullPolicy: 'Never' },
+    image: { repository, tag: tags.first, pullPolicy: 'Never' },
     publicUrl,
     settings: { ...given.settings, CREATE_RATE: 'off', READ_RATE: 'off' },
-    results: { s3: { ...given.results.s3, ...results.s3 } },
+    results: { s3: { ...given.results.s3, ...s3 } },
     api: { resources, service: { type: 'NodePort', nodePort } },
     workers: { tasks: { resources }, generation: { resources }, 'generation-remote': { resources } },
   };
 }
 
-async function importImages(run: (line: string) => Promise<string>): Promise<void> {
-  await run(`$KUBERNETES_CTR images import '${archive}'`);
-  await run(`$KUBERNETES_CTR images tag localhost/videogen:${images.first} localhost/videogen:${images.next}`);
+async function importImages(shell: Shell, archive: string): Promise<void> {
+  await shell.run(`$KUBERNETES_CTR images import '${archive}'`);
+  await shell.run(`$KUBERNETES_CTR images tag ${repository}:${tags.first} ${repository}:${tags.next}`);
+}
+
+/** Creates an account and a key as install.md says, and follows the other commands there. */
+async function newApi(run: ClusterStage['run'], baseUrl: string): Promise<Api> {
+  const [account = '', key = '', link = '', doctor = ''] = commandsBeside(
+    'kubectl --namespace videogen exec deploy/videogen-worker-tasks -- videogen doctor',
+  );
+  const accountId = /[\da-f]{8}-[\da-f-]{27}/.exec(await run(account))?.[0] ?? assert.fail('no account');
+  const created = /vg_\w+/.exec(await run(key.replace('ACCOUNT', accountId)))?.[0] ?? assert.fail('no key');
+  assert.ok((await run(link)).includes(`${baseUrl}/console/`));
+  await run(doctor);
+  return { baseUrl, key: created };
 }
 
 function startTemporal(program: string, port: number): () => Promise<unknown> {
-  const args = [
-    'server',
-    'start-dev',
-    '--ip',
-    '127.0.0.1',
-    '--port',
-    String(port),
-    '--namespace',
-    'videogen',
-    '--headless',
-  ];
-  const child = spawn(program, [...args, '--log-level', 'error'], { stdio: 'ignore' });
+  const address = ['--ip', '127.0.0.1', '--port', String(port)];
+  // It notices within seconds, instead of six minutes, that a version of workers has no more tasks.
+  const drainage = ['VisibilityGracePeriod', 'RefreshInterval'].flatMap((name) => [
+    '--dynamic-config-value',
+    `matching.wv.VersionDrainageStatus${name}="1s"`,
+  ]);
+  const options = ['--namespace', 'videogen', '--headless', '--log-level', 'error', ...drainage];
+  const args = ['server', 'start-dev', ...address, ...options];
+  const child = spawn(program, args, { stdio: 'ignore' });
   return async () => {
     child.kill();
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  };
-}
-
-/** Listens on the node's address for pods, and forwards to a server on loopback. */
-async function forward(
-  address: string,
-  port: number,
-  target: { readonly hostname: string; readonly port: number },
-): Promise<() => Promise<unknown>> {
-  const sockets = new Set<{ destroy(): unknown }>();
-  const server = createServer((client) => {
-    const upstream = connect(target.port, target.hostname);
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(one);
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        sockets.delete(one);
-        other.destroy();
-      });
-      one.pipe(other);
-    }
-  });
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, address, resolve));
-  assert.equal((server.address() as AddressInfo).port, port);
-  return async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
   };
 }

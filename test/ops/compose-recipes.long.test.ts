@@ -7,39 +7,23 @@ import { type Api, call } from '../support/api.ts';
 import { documentedRecipes } from '../support/documented-recipes.ts';
 import { commandsBeside } from '../support/page-commands.ts';
 import { waitFor } from '../support/wait-for.ts';
-import {
-  acceptedTask,
-  assertVideo,
-  type ComposeStage,
-  createComposeStage,
-  follow,
-  healthy,
-  newApi,
-  taskIn,
-} from './compose-stage.ts';
-import { type Docker, openDocker, skipWithoutDocker } from './docker.ts';
+import { type ComposeStage, healthy, startInstallation } from './compose-stage.ts';
+import { skipWithoutDocker } from './docker.ts';
+import { follow } from './documented-steps.ts';
+import { acceptedTask, assertVideo, taskIn } from './outside-client.ts';
 
 // Recipes of docs/operations for an installation by the compose file, as they are written there.
 
 const model = 'videogen-2.0-fast';
 
 describe('an installation by the compose file', { skip: skipWithoutDocker }, () => {
-  let docker: Docker;
   let stage: ComposeStage;
   let api: Api;
   before(async () => {
-    docker = await openDocker();
-    stage = await createComposeStage(docker);
-    await follow(stage, 'up', commandsBeside('cp .env.example .env').slice(1, 2));
-    api = await newApi(stage);
+    stage = await startInstallation();
+    ({ api } = stage);
   });
-  after(async () => {
-    try {
-      await stage?.close();
-    } finally {
-      await docker?.close();
-    }
-  });
+  after(() => stage?.close());
 
   test('is backed up and restored as in backup.md', async () => {
     const known = await acceptedTask(api);
@@ -73,7 +57,7 @@ describe('an installation by the compose file', { skip: skipWithoutDocker }, () 
     const old = /^VIDEOGEN_SECRET=(.+)$/m.exec(await stage.run('grep ^VIDEOGEN_SECRET= .env | tail -1'))?.[1] ?? '';
     const steps = [...page.matchAll(/^\d\. `VIDEOGEN_SECRET=(\w+) VIDEOGEN_SECRET_PREVIOUS=(\w+)`/gm)];
     assert.equal(steps.length, 2);
-    const values: Readonly<Record<string, string>> = { OLD: old, NEW: 'another secret of the tests, long enough' };
+    const values: Readonly<Record<string, string>> = { OLD: old, NEW: 'another0secret0of0the0tests0that0is0long0enough' };
     for (const [, current = '', previous = ''] of steps) {
       await stage.setVariable('VIDEOGEN_SECRET', values[current] ?? '');
       await stage.setVariable('VIDEOGEN_SECRET_PREVIOUS', values[previous] ?? '');

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { rm } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Api } from '../support/api.ts';
 import { commandsBeside } from '../support/page-commands.ts';
-import { acceptedTask, assertVideo, type ComposeStage, createComposeStage, healthy, newApi } from './compose-stage.ts';
-import { type Docker, openDocker, skipWithoutDocker } from './docker.ts';
+import { type Checkout, type ComposeStage, healthy, startInstallation } from './compose-stage.ts';
+import { skipWithoutDocker } from './docker.ts';
+import { follow } from './documented-steps.ts';
+import { acceptedTask, assertVideo } from './outside-client.ts';
 
 /** The release from which the installation is upgraded. */
 const old = '7c0a96a5';
@@ -12,26 +13,15 @@ const hasOld = spawnSync('git', ['cat-file', '-e', `${old}^{commit}`], { stdio: 
 const skip = skipWithoutDocker || (!hasOld && `git has no commit ${old} here`);
 
 describe('an installation by the compose file', { skip }, () => {
-  let docker: Docker;
   let first: ComposeStage;
-  let second: ComposeStage;
+  let second: Checkout;
   let api: Api;
-  const [, up = ''] = commandsBeside('cp OLD/.env .');
   before(async () => {
-    docker = await openDocker();
-    first = await createComposeStage(docker, old);
+    first = await startInstallation(old);
     second = await first.nextCheckout();
-    await first.run(up);
-    api = await newApi(first);
+    ({ api } = first);
   });
-  after(async () => {
-    try {
-      await first?.close();
-    } finally {
-      await docker?.close();
-    }
-    if (second !== undefined) await rm(second.folder, { recursive: true });
-  });
+  after(() => first?.close());
 
   test('is upgraded as in upgrade.md while tasks wait: they end, and earlier videos stay', async () => {
     const done = await acceptedTask(api);
@@ -39,7 +29,8 @@ describe('an installation by the compose file', { skip }, () => {
     await first.run('docker compose stop worker');
     const waiting = [await acceptedTask(api), await acceptedTask(api)];
 
-    for (const line of commandsBeside('cp OLD/.env .')) await second.run(line.replaceAll('OLD', first.folder));
+    const lines = commandsBeside('cp OLD/.env .').map((line) => line.replaceAll('OLD', first.folder));
+    await follow(second, 'upgrade', lines);
     await healthy(second);
     for (const taskId of [done, ...waiting]) await assertVideo(api, taskId);
     await second.run('docker compose exec api videogen audit');
@@ -47,7 +38,7 @@ describe('an installation by the compose file', { skip }, () => {
 
   test('goes back to the earlier release as in upgrade.md', async () => {
     const waiting = await acceptedTask(api);
-    for (const line of commandsBeside('docker compose build')) await first.run(line);
+    await follow(first, 'the way back', commandsBeside('docker compose build'));
     await healthy(first);
     for (const taskId of [waiting, await acceptedTask(api)]) await assertVideo(api, taskId);
     await first.run('docker compose exec api videogen audit');

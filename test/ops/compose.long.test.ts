@@ -4,40 +4,21 @@ import { after, before, describe, test } from 'node:test';
 import type { Api } from '../support/api.ts';
 import { commandsBeside } from '../support/page-commands.ts';
 import { waitFor } from '../support/wait-for.ts';
-import {
-  acceptedTask,
-  assertVideo,
-  type ComposeStage,
-  createComposeStage,
-  follow,
-  healthy,
-  newApi,
-  say,
-  services,
-  taskIn,
-} from './compose-stage.ts';
-import { type Docker, openDocker, skipWithoutDocker } from './docker.ts';
+import { type ComposeStage, healthy, services, startInstallation } from './compose-stage.ts';
+import { skipWithoutDocker } from './docker.ts';
+import { follow, say } from './documented-steps.ts';
+import { acceptedTask, assertVideo, taskIn } from './outside-client.ts';
 
 // docker-compose.yml as it is, run by a container engine, with the commands of docs/operations as they are written there.
 
 describe('the compose file', { skip: skipWithoutDocker }, () => {
-  let docker: Docker;
   let stage: ComposeStage;
   let api: Api;
-  const install = commandsBeside('cp .env.example .env');
   before(async () => {
-    docker = await openDocker();
-    stage = await createComposeStage(docker);
-    await follow(stage, 'up, with the build of the image', [install[1] ?? '']);
-    api = await newApi(stage);
+    stage = await startInstallation();
+    ({ api } = stage);
   });
-  after(async () => {
-    try {
-      await stage?.close();
-    } finally {
-      await docker?.close();
-    }
-  });
+  after(() => stage?.close());
 
   test('is refused without one of its secrets', async () => {
     await stage.run('docker compose config --quiet');
@@ -49,7 +30,7 @@ describe('the compose file', { skip: skipWithoutDocker }, () => {
   });
 
   test('is started as in install.md: every service is healthy, and a video is made and downloaded from outside', async () => {
-    const [link = '', doctor = ''] = install.slice(4);
+    const [link = '', doctor = ''] = commandsBeside('cp .env.example .env').slice(4);
     assert.ok((await stage.run(link)).includes(`${stage.baseUrl}/console/`));
     await follow(stage, 'doctor', [doctor]);
     await follow(

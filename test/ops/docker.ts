@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { promisify } from 'node:util';
 
 // The container engine of the tests: that of the machine, or one that lives as long as this file.
 
@@ -43,4 +44,17 @@ export async function openDocker(): Promise<Docker> {
       await ended;
     },
   };
+}
+
+/** Builds the image as install.md says, and writes it to a file as `docker save` does. */
+export async function saveImage(image: string, file: string): Promise<void> {
+  const docker = await openDocker();
+  const run = (...args: string[]) => promisify(execFile)('docker', args, { env: docker.env });
+  try {
+    await run('build', '--tag', image, '.');
+    await run('save', '--output', file, image);
+    await run('image', 'rm', image);
+  } finally {
+    await docker.close();
+  }
 }

@@ -1,76 +1,45 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Api, createdTask, createTask, recordInfo, resultUrlsIn, waitForRecord } from '../support/api.ts';
+import { type Api, createTask } from '../support/api.ts';
 import { commandsBeside } from '../support/page-commands.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { skipsWithoutS3 } from '../support/s3-server.ts';
-import { type ClusterStage, createClusterStage, images, skipWithoutArchive } from './cluster-stage.ts';
-import { skipWithoutKubernetes } from './kubernetes.ts';
+import { type ClusterStage, installInCluster, skipWithoutCluster, tags } from './cluster-stage.ts';
+import { follow } from './documented-steps.ts';
+import { acceptedTask, assertVideo, taskIn } from './outside-client.ts';
 
 // The chart as it is, in a cluster of one node, with the commands of docs/operations as they are written there.
 
-const upgrade =
-  'helm upgrade videogen ops/helm/videogen --namespace videogen --values my-values.yaml --wait --timeout 20m';
-
-describe('the chart in a cluster', { skip: skipWithoutKubernetes || skipsWithoutS3 || skipWithoutArchive }, () => {
+describe('the chart in a cluster', { skip: skipWithoutCluster }, () => {
   let stage: ClusterStage;
   let api: Api;
   before(async () => {
-    stage = await createClusterStage();
+    stage = await installInCluster();
+    ({ api } = stage);
   });
   after(() => stage?.close());
 
-  /** Runs the lines of a page, and prints how long they took. */
-  const follow = async (what: string, lines: readonly string[]) => {
-    const startedAt = performance.now();
-    const printed: string[] = [];
-    for (const line of lines) printed.push(await stage.run(line));
-    say(`${what}: ${Math.round((performance.now() - startedAt) / 1000)} s`);
-    return printed;
-  };
+  const [upgrade = ''] = commandsBeside('helm upgrade videogen', 'upgrade.md');
   const kubectl = (command: string) => stage.run(`kubectl --namespace videogen ${command}`);
-  const assertVideo = async (taskId: string) => {
-    const record = await waitForRecord(api, taskId);
-    assert.equal(record['state'], 'success', JSON.stringify(record));
-    const video = await fetch(resultUrlsIn(record)[0] ?? assert.fail('no link'));
-    assert.deepEqual([video.status, video.headers.get('content-type')], [200, 'video/mp4']);
-    assert.ok((await video.arrayBuffer()).byteLength > 100_000);
-  };
-  const generating = async () => {
-    const taskId = await createdTask(api, 'a lighthouse in a storm');
-    await waitFor('a generation', async () =>
-      (await recordInfo(api, taskId)).body.data['state'] === 'generating' ? true : delay(300, undefined),
-    );
-    return taskId;
-  };
 
   test('is installed as in install.md, and a video is made and downloaded from outside', async () => {
-    await follow('install.md, "On Kubernetes"', commandsBeside('kubectl create namespace videogen'));
-    const [account = '', key = '', link = '', doctor = ''] = commandsBeside(
-      'kubectl --namespace videogen exec deploy/videogen-worker-tasks -- videogen doctor',
-    );
-    const accountId = /[\da-f]{8}-[\da-f-]{27}/.exec(await stage.run(account))?.[0] ?? assert.fail('no account');
-    const created = /vg_\w+/.exec(await stage.run(key.replace('ACCOUNT', accountId)));
-    api = { baseUrl: stage.baseUrl, key: created?.[0] ?? assert.fail('no key') };
-    assert.ok((await stage.run(link)).includes(`${stage.baseUrl}/console/`));
-    await stage.run(doctor);
-    await assertVideo(await createdTask(api, 'a paper boat'));
+    await assertVideo(api, await acceptedTask(api));
   });
 
   test('pods of every kind run without rights, and nothing of the migration is left', async () => {
     assert.equal(await kubectl('get jobs --output name'), '');
-    await kubectl('label namespace videogen pod-security.kubernetes.io/enforce=restricted');
+    const label = 'label namespace videogen pod-security.kubernetes.io/enforce=restricted';
+    assert.doesNotMatch(await kubectl(`${label} 2>&1`), /violate/);
     assert.match(await kubectl('exec deploy/videogen-api -- id -u'), /^1000\n$/);
   });
 
   test('is scaled, and every task of a deleted pod ends in success', async () => {
-    await follow('scaling', [`${upgrade} --set workers.generation.replicas=2`]);
-    const taskIds = [await generating(), await createdTask(api, 'a second one')];
+    await follow(stage, 'scaling', [`${upgrade} --set workers.generation.replicas=2`]);
+    const taskIds = [await acceptedTask(api), await acceptedTask(api)];
+    await taskIn(api, taskIds[0] ?? '', ['generating', 'success', 'fail']);
     const pods = 'delete pod --wait=false --selector';
     await kubectl(`${pods} app.kubernetes.io/component=worker-generation`);
     await kubectl(`${pods} app.kubernetes.io/component=worker-tasks`);
-    for (const taskId of taskIds) await assertVideo(taskId);
+    for (const taskId of taskIds) await assertVideo(api, taskId);
   });
 
   test('is upgraded while clients create tasks, and no request fails', async () => {
@@ -85,20 +54,14 @@ describe('the chart in a cluster', { skip: skipWithoutKubernetes || skipsWithout
         await delay(5_000);
       }
     })();
-    await Promise.race([follow('upgrade', [`${upgrade} --set image.tag=${images.next}`]), creating]);
+    const images = () => kubectl('get deployments --output jsonpath={..image}');
+    await Promise.race([follow(stage, 'upgrade', [`${upgrade} --set image.tag=${tags.next}`]), creating]);
     stopping.abort();
     await creating;
-    assert.match(await kubectl('get pods --output yaml'), new RegExp(`localhost/videogen:${images.next}`));
-    for (const taskId of taskIds) assert.equal((await waitForRecord(api, taskId))['state'], 'success', taskId);
+    assert.doesNotMatch(await images(), new RegExp(`:${tags.first}`));
+    for (const taskId of taskIds) await assertVideo(api, taskId);
     const [, back = ''] = commandsBeside('helm history videogen');
-    await follow('rollback', [back]);
-    assert.doesNotMatch(
-      await kubectl('get deployments --output yaml'),
-      new RegExp(`localhost/videogen:${images.next}`),
-    );
+    await follow(stage, 'rollback', [back]);
+    assert.doesNotMatch(await images(), new RegExp(`:${tags.next}`));
   });
 });
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
-}

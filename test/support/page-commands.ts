@@ -8,11 +8,12 @@ import { fileURLToPath } from 'node:url';
 
 // Commands of docs/operations, run as they are written there, in a shell.
 
-const pages = readdirSync('docs/operations').map((page) => readFileSync(`docs/operations/${page}`, 'utf8'));
+const pages = readdirSync('docs/operations');
 
-/** The lines of the only block of commands that has this one; a line that ends in `\` goes on in the next. */
-export function commandsBeside(command: string): readonly string[] {
-  const blocks = pages.flatMap((page) => [...page.matchAll(/^```\w*\n(.*?)^```$/gms)]).map(([, text = '']) => text);
+/** The lines of the only block of commands, of all pages or of one, that has this command; a line that ends in `\` goes on in the next. */
+export function commandsBeside(command: string, page?: string): readonly string[] {
+  const texts = (page === undefined ? pages : [page]).map((name) => readFileSync(`docs/operations/${name}`, 'utf8'));
+  const blocks = texts.flatMap((text) => [...text.matchAll(/^```\w*\n(.*?)^```$/gms)]).map(([, text = '']) => text);
   const found = blocks.filter((text) => text.split('\n').some((line) => line.startsWith(command)));
   assert.equal(found.length, 1, `blocks with "${command}"`);
   const [block = ''] = found;

@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Between a client and a server on loopback: `cut` breaks every connection and refuses new ones until `restore`. */
+/** Between a client and a server: `cut` breaks every connection and refuses new ones until `restore`. */
 export type TcpProxy = {
   /** host:port */
   readonly address: string;
@@ -13,7 +13,7 @@ export type TcpProxy = {
 };
 
 /** Starts a proxy to `target` (host:port), on a free port unless one is given; one that is taken is waited for. */
-export async function startTcpProxy(target: string, wantedPort = 0): Promise<TcpProxy> {
+export async function startTcpProxy(target: string, wantedPort = 0, host = '127.0.0.1'): Promise<TcpProxy> {
   const { hostname, port: targetPort } = new URL(`tcp://${target}`);
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -40,7 +40,7 @@ export async function startTcpProxy(target: string, wantedPort = 0): Promise<Tcp
     }
   });
   await new Promise<void>((resolve) => {
-    const listen = () => server.listen(wantedPort, '127.0.0.1');
+    const listen = () => server.listen(wantedPort, host);
     server.once('listening', resolve);
     // Tried again in every turn of the event loop, so that nothing else in this process is faster.
     server.on('error', () => setImmediate(listen));
@@ -51,7 +51,7 @@ export async function startTcpProxy(target: string, wantedPort = 0): Promise<Tcp
     for (const socket of sockets) socket.resetAndDestroy();
   };
   return {
-    address: `127.0.0.1:${port}`,
+    address: `${host}:${port}`,
     port,
     refused: () => refused,
     cut: () => {

@@ -67,6 +67,18 @@ test('two versions of the worker side by side: each task stays with the version 
     assert.deepEqual([await versionsOf(client, began), await versionsOf(client, beganLater)], [['1.0.0'], ['2.0.0']]);
   }));
 
+test('a task of a worker without a version continues on the first version that becomes current', () =>
+  withInstallation(async (installation) => {
+    const { db, upstream, client, startWorker, startGenerating } = installation;
+    await startWorker();
+    const began = await startGenerating();
+    await startWorker({ settings: { workerVersion: '1.0.0' } });
+    await makeCurrent(client, installation, '1.0.0');
+    upstream.finish();
+    assert.equal((await waitForEnd(db, began)).state, 'success');
+    assert.deepEqual(await versionsOf(client, began), ['1.0.0']);
+  }));
+
 async function withInstallation(story: (one: Installation) => Promise<void>, extra: Environment = {}): Promise<void> {
   const installation = await createInstallation(extra);
   try {
