@@ -1000,6 +1000,8 @@ export type Provider = {
     readonly limit: number | null;
     /** Jobs that run, or may run because a response was lost. */
     readonly occupying: number;
+    /** Those of `occupying` whose create has no response. One whose response was lost takes its slot until its job is found or is certain not to exist: for one to two minutes where the upstream lists jobs, else for up to ten. */
+    readonly unanswered: number;
     /** Tasks that wait for a slot. */
     readonly waiting: number;
     readonly oldestWaitMs: number | null;
@@ -1622,7 +1624,7 @@ export type OperatorAction = {
 export type Waiting = {
   /** Waiting tasks by reason and pool. */
   readonly groups: readonly {
-    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `provider_cooldown`: the provider failed, and is tried again after a pause. `provider_disabled`: an operator has drained or disabled it. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows. */
+    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `provider_cooldown`: the provider failed, and is tried again after a pause. `provider_disabled`: an operator has drained or disabled it. `account_queue`: behind other tasks of its account. `lost_response`: the response of its create was lost, and the job is looked up; its slot stays taken. `retry`: an attempt failed, and another one follows. */
     readonly reason:
       | 'start'
       | 'worker'
@@ -1630,6 +1632,7 @@ export type Waiting = {
       | 'provider_cooldown'
       | 'provider_disabled'
       | 'account_queue'
+      | 'lost_response'
       | 'retry';
     readonly provider: string | null;
     readonly pool: string | null;
@@ -1653,7 +1656,7 @@ export type Waiting = {
     readonly accountId: string;
     readonly accountName: string;
     readonly model: string;
-    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `provider_cooldown`: the provider failed, and is tried again after a pause. `provider_disabled`: an operator has drained or disabled it. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows. */
+    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `provider_cooldown`: the provider failed, and is tried again after a pause. `provider_disabled`: an operator has drained or disabled it. `account_queue`: behind other tasks of its account. `lost_response`: the response of its create was lost, and the job is looked up; its slot stays taken. `retry`: an attempt failed, and another one follows. */
     readonly reason:
       | 'start'
       | 'worker'
@@ -1661,6 +1664,7 @@ export type Waiting = {
       | 'provider_cooldown'
       | 'provider_disabled'
       | 'account_queue'
+      | 'lost_response'
       | 'retry';
     readonly provider: string | null;
     readonly pool: string | null;
