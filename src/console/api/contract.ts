@@ -338,7 +338,8 @@ export type Callback = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    readonly error: 'unreachable' | null;
+    /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+    readonly error: 'unreachable' | 'redirected' | null;
   }[];
 };
 
@@ -621,7 +622,8 @@ export type DeliveryAttempt = {
   /** The response status of the receiver; null if it was unreachable. */
   readonly status: number | null;
   readonly durationMs: number | null;
-  readonly error: 'unreachable' | null;
+  /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+  readonly error: 'unreachable' | 'redirected' | null;
   readonly request: {
     /** The values of signatures are `(hidden)`. */
     readonly headers: readonly {
@@ -673,7 +675,8 @@ export type Event = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    readonly error: 'unreachable' | null;
+    /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+    readonly error: 'unreachable' | 'redirected' | null;
   }[];
 };
 
@@ -1499,7 +1502,8 @@ export type OperatorCallback = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    readonly error: 'unreachable' | null;
+    /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+    readonly error: 'unreachable' | 'redirected' | null;
     readonly operator: {
       /** The kind of network error; hidden from clients. */
       readonly networkError: string | null;
@@ -2530,6 +2534,8 @@ export type Sends = {
       readonly status: number | null;
       /** True for any 2xx, which counts as delivered. */
       readonly delivered: boolean;
+      /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+      readonly error: 'unreachable' | 'redirected' | null;
     };
   };
   readonly '/api/v1/events/endpoint': {
@@ -2599,6 +2605,8 @@ export type Sends = {
       readonly status: number | null;
       /** True for any 2xx, which counts as delivered. */
       readonly delivered: boolean;
+      /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+      readonly error: 'unreachable' | 'redirected' | null;
     };
   };
   readonly '/api/v1/keys': {
