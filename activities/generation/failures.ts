@@ -23,13 +23,16 @@ const words: Readonly<Record<NonNullable<UpstreamError['about']>, string>> = {
   video: 'a reference video',
   audio: 'a reference audio file',
   output: 'the generated video',
+  sound: 'the generated sound',
 };
 
 /** Returns the failure of a task that no other provider can make either; undefined for an error that is only this provider's. */
 export function failureFor({ kind, about }: UpstreamError, input: TaskInput): TaskFailure | undefined {
   if (kind === 'content') {
     const what = about === undefined ? 'the request' : words[about];
-    return { failCode: 'content_rejected', failMsg: sentence(`${what} was rejected by the content policy.`) };
+    const failMsg = sentence(`${what} was rejected by the content policy.`);
+    const hint = about === 'sound' && input.generateAudio ? ' A request with generateAudio: false may be accepted.' : '';
+    return { failCode: 'content_rejected', failMsg: `${failMsg}${hint}` };
   }
   if (kind !== 'image') return undefined;
   const sent = [...new Set(mediaUrlsOf(input).map((one) => one.kind))];

@@ -137,7 +137,8 @@ export async function lookUpLostCreate(
 
 /** Distrusts an early `not_created` and an id that cannot be stored, and ends the lookups after ten minutes. */
 function limitLookUp(found: RecoverOutcome, ageMs: number, settledAfterMs: number): RecoverOutcome {
-  if (found.kind === 'not_created' && ageMs < settledAfterMs) return { kind: 'later', afterMs: pauseAfterErrorMs };
+  if (found.kind === 'not_created' && ageMs < settledAfterMs)
+    return { kind: 'later', afterMs: Math.min(pauseAfterErrorMs, settledAfterMs - ageMs) };
   if (found.kind === 'found' && !isStorable(found)) return { kind: 'unknown', detail: 'the job has no usable id' };
   if (found.kind === 'later' && ageMs >= lookUpLimitMs)
     return { kind: 'unknown', detail: 'no response in ten minutes' };

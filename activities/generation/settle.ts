@@ -111,8 +111,12 @@ async function mayRepeat(
   { open }: Pick<JobBase, 'open'>,
   { kind, about }: UpstreamError,
 ): Promise<boolean> {
-  if (kind !== 'content' || about !== 'output' || open.terms.onRefusedOutput !== 'resubmit') return false;
+  if (kind !== 'content' || !isOutput(about) || open.terms.onRefusedOutput !== 'resubmit') return false;
   return !(await listProviderJobs(deps.db, task.taskId)).some(({ isRepeatable }) => isRepeatable);
+}
+
+function isOutput(about: UpstreamError['about']): boolean {
+  return about === 'output' || about === 'sound';
 }
 
 /** Jobs that may be made again in a task, where the operator allows it. */

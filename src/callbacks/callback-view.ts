@@ -12,13 +12,24 @@ import { hiddenValue, maxBodyChars } from './exchange.ts';
 import { unixMs } from '../http/fields.ts';
 import { view } from '../http/view.ts';
 
+/** The part of an attempt, and of a test, that explains its failure. */
+export const deliveryError = z.enum(['unreachable', 'redirected']).nullable().meta({
+  description:
+    '`unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with ' +
+    'https:// or www.',
+});
+
+export function errorOf(status: number | undefined): z.output<typeof deliveryError> {
+  if (status === undefined) return 'unreachable';
+  return status >= 300 && status < 400 ? 'redirected' : null;
+}
+
 const attemptSchema = z.strictObject({
   attempt: z.int().positive(),
   startTime: unixMs.meta({ description: 'Unix milliseconds, in whole seconds.' }),
   status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
   durationMs: z.int().nonnegative().nullable(),
-  // An enum, because OpenAPI would drop the null of a literal.
-  error: z.enum(['unreachable']).nullable(),
+  error: deliveryError,
 });
 
 const headersSchema = z.array(z.strictObject({ name: z.string(), value: z.string() }));
@@ -172,8 +183,7 @@ function fieldsOf({ deliveryId, url, createdAt }: Delivery) {
 }
 
 function attemptFieldsOf({ attempt, startedAt, status, durationMs }: DeliveryAttempt) {
-  const error = status === undefined ? ('unreachable' as const) : null;
-  return { attempt, startTime: startedAt, status: status ?? null, durationMs, error };
+  return { attempt, startTime: startedAt, status: status ?? null, durationMs, error: errorOf(status) };
 }
 
 function wholeSeconds(ms: number): number {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { testTaskId, webhookId } from './callback.ts';
+import { deliveryError, errorOf } from './callback-view.ts';
 import { urlSchema } from '../tasks/request-text.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
@@ -16,6 +17,7 @@ const testOutcome = z.strictObject({
   webhookId: z.string(),
   status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
   delivered: z.boolean().meta({ description: 'True for any 2xx, which counts as delivered.' }),
+  error: deliveryError,
 });
 
 export const testCallback = defineEndpoint({
@@ -60,7 +62,8 @@ async function sendTest(deps: HttpDeps, test: Parameters<HttpDeps['testCallback'
   testing.add(accountId);
   try {
     const status = (await deps.testCallback(test)) ?? null;
-    return { webhookId: webhookId(testTaskId), status, delivered: status !== null && status >= 200 && status < 300 };
+    const delivered = status !== null && status >= 200 && status < 300;
+    return { webhookId: webhookId(testTaskId), status, delivered, error: errorOf(status ?? undefined) };
   } catch (error) {
     // Other accounts test the same host, or this process is closing.
     if (error instanceof OutboundError) throw new HttpError('tests_busy');

@@ -147,10 +147,12 @@ function providerLines({ provider, kind, origin, state, reason, pools }: Provide
   const why = reason === null ? '' : ` (${reason})`;
   return [
     [provider, kind ?? 'not in the catalogue', origin ?? 'here', `${state}${why}`].join('  '),
-    ...pools.map(({ pool, limit, occupying, waiting, consecutiveFailures, coolingReason, coolingMs }) => {
+    ...pools.map((state) => {
+      const { pool, limit, occupying, unanswered, waiting, consecutiveFailures, coolingReason, coolingMs } = state;
+      const lost = unanswered === 0 ? '' : ` (${unanswered} without a response)`;
       const cooling = coolingMs === null ? '' : `, cooling ${Math.ceil(coolingMs / 1000)} s: ${coolingReason}`;
       const health = consecutiveFailures === 0 ? '' : `, ${consecutiveFailures} consecutive failures${cooling}`;
-      return `  ${pool}  ${occupying} of ${limit ?? '?'} slots, ${waiting} waiting${health}`;
+      return `  ${pool}  ${occupying} of ${limit ?? '?'} slots${lost}, ${waiting} waiting${health}`;
     }),
   ];
 }

@@ -172,6 +172,7 @@ const schema = z.object({
     wholeNumber(1, maxHookConcurrency),
     `${hookDefaults.concurrency}`,
   ),
+  redirectsContent: from('CONTENT_REDIRECT', onOrOff, 'off'),
   markVideos: from('MARK_VIDEOS', onOrOff, 'on'),
   trustedProxies: from('TRUSTED_PROXIES', parsedBy(parseNetworks)),
   catalogue: from('VIDEOGEN_MODELS', anyText.transform(catalogueIn)),

@@ -119,10 +119,10 @@ function paramsOf(ctx: Context): Readonly<Record<string, string>> {
   return params;
 }
 
-function succeed(ctx: Context, { shape, status, contentType }: Operation, data: unknown): void {
+function succeed(ctx: Context, { shape, status, contentType, sendsFile }: Operation, data: unknown): void {
   if (data instanceof Readable) return answerText(ctx, data, contentType);
-  if (status === 302) ctx.status = status;
-  else if (shape === undefined) answer(ctx, { code: 200, msg: 'success', data });
+  if (sendsFile !== undefined) return;
+  if (shape === undefined) answer(ctx, { code: 200, msg: 'success', data });
   else answerJson(ctx, status ?? 200, data);
 }
 

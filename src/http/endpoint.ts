@@ -37,8 +37,10 @@ type Described = {
   readonly answerHeaders?: Readonly<Record<string, string>>;
   /** The API that the endpoint belongs to, if it is not our own. */
   readonly shape?: Shape;
-  /** The status of a success; 200 by default. The handler of a redirect sets `Location` and returns nothing. */
-  readonly status?: 202 | 302;
+  /** The status of a success; 200 by default. */
+  readonly status?: 202;
+  /** Content types of a file, or of a part of it, which the handler sends itself, or redirects to. */
+  readonly sendsFile?: readonly string[];
   /** The body may be a form with files (`multipart/form-data`), or JSON with files as data URLs. */
   readonly takesInlineFiles?: true;
   /** The content type of a 200 that streams text instead of an envelope; `data` is that stream. */

@@ -111,6 +111,7 @@ export const errorCatalogue = {
   request_timeout: apiError(408, 'the request took too long to arrive'),
   idempotency_key_reused: apiError(409, 'this Idempotency-Key was used with a different request'),
   task_not_finished: apiError(409, 'the task has not ended yet; its callback is sent when it does'),
+  task_failed: apiError(409, 'the task failed, so it has no video'),
   callback_test_running: apiError(409, 'a test of this account is already running; wait for its result'),
   callback_secret_already_shown: apiError(409, 'the callback secret was already shown; rotate it to get a new one'),
   key_not_active: apiError(409, 'the key is revoked or has expired'),
@@ -145,7 +146,9 @@ export const errorCatalogue = {
   unsupported_encoding: apiError(415, 'the body must be sent without Content-Encoding', {
     headers: { 'Accept-Encoding': 'identity' },
   }),
-  range_not_satisfiable: apiError(416, 'the file does not contain this range'),
+  range_not_satisfiable: apiError(416, 'the file does not contain this range', {
+    addedHeaders: { 'Content-Range': 'The size of the file.' },
+  }),
   misdirected_request: apiError(421, 'the console is not served under this host name; open PUBLIC_URL'),
   invalid_request: apiError(422, 'invalid request', {
     data: z.strictObject({ errors: z.array(z.strictObject({ path: z.string(), message: z.string() })) }),
@@ -178,7 +181,8 @@ export const errorCatalogue = {
   }),
   headers_too_large: apiError(431, `the headers are larger than ${maxHeaderBytes / 1024} KiB`),
   internal: apiError(500, 'internal error; give the X-Request-Id to the operator'),
-  not_offered: apiError(501, 'this operation is not offered'),
+  // SDKs made by Stainless retry a 5xx without this header.
+  not_offered: apiError(501, 'this operation is not offered', { headers: { 'X-Should-Retry': 'false' } }),
   model_unavailable: apiError(503, 'the model is unavailable; nothing was charged', retrySoon),
   moderation_unavailable: apiError(503, 'the content could not be checked; nothing was charged', retrySoon),
   database_unavailable: apiError(503, 'the database is unavailable; nothing was charged', retrySoon),

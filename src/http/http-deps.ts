@@ -124,6 +124,8 @@ export type HttpOptions = {
    * never deleted.
    */
   readonly promptRetentionMs: number | undefined;
+  /** Content endpoints redirect to signed links instead of sending the bytes. */
+  readonly redirectsContent: boolean;
   /** Limits all other requests of an account or person. */
   readonly reads: RateLimiter | undefined;
   /** Limits refused creates of an account or person. */
@@ -188,6 +190,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     searchesPrompts: true,
     createRate: undefined,
     promptRetentionMs: undefined,
+    redirectsContent: false,
     reads: undefined,
     refusedCreates: undefined,
     badKeys: createBadKeys(undefined),

@@ -84,8 +84,8 @@ function routeOf(operation: Operation, tag: string, offer: Offer): RouteConfig {
       ...(file !== undefined && { body: { required: true, content: Object.fromEntries(file) } }),
     },
     responses: {
-      ...(operation.status === 302 && { 200: redirectedFile }),
       [operation.status ?? 200]: success(operation),
+      ...(operation.sendsFile !== undefined && fileResponses(operation.sendsFile)),
       ...Object.fromEntries(
         failuresByStatus(operation).map(([status, group]) => [status, refusal(status, group, operation.shape)]),
       ),
@@ -95,11 +95,23 @@ function routeOf(operation: Operation, tag: string, offer: Offer): RouteConfig {
 }
 
 const fileSchema = { type: 'string', format: 'binary' } as const;
-/** The response that a client receives after a redirect. */
-const redirectedFile = {
-  description: 'The file, after the redirect',
-  content: { 'application/octet-stream': { schema: fileSchema } },
-};
+
+function fileResponses(types: readonly string[]) {
+  const content = Object.fromEntries(types.map((type) => [type, { schema: fileSchema }]));
+  const described = {
+    'Accept-Ranges': '`bytes`.',
+    'Content-Disposition': 'A name for the file.',
+    ETag: 'For `If-None-Match` and `If-Match`; a file in a bucket has none.',
+    'Last-Modified': 'A file in a bucket has none.',
+  };
+  const range = { ...described, 'Content-Range': 'The range, and the size of the file.' };
+  return {
+    200: { description: 'The file', headers: headersOf(described), content },
+    206: { description: 'The requested range', headers: headersOf(range), content },
+    302: { description: 'A redirect to the file', headers: headersOf({ Location: 'The signed link.' }) },
+    304: { description: 'Not changed since the `ETag` of `If-None-Match`', headers: headersOf(described) },
+  };
+}
 
 function describe(description: string | undefined, scope: Access): { description?: string } {
   const needed = isForClients(scope) && scope !== 'any' ? `Requires the scope \`${scope}\`.` : '';
@@ -120,9 +132,7 @@ function paramsOf(path: string): z.ZodObject | undefined {
   return names.length === 0 ? undefined : z.object(Object.fromEntries(names));
 }
 
-function success({ data, answerHeaders = {}, contentType, shape, status }: Operation) {
-  if (status === 302)
-    return { description: 'A redirect to the file, which clients follow', headers: headersOf(answerHeaders) };
+function success({ data, answerHeaders = {}, contentType, shape }: Operation) {
   const text = contentType === undefined ? undefined : { [contentType]: { schema: { type: 'string' as const } } };
   return {
     description: 'Success',

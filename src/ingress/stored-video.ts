@@ -1,8 +1,10 @@
 import type { Caller } from '../accounts/api-key.ts';
+import type { Context } from '../http/context.ts';
 import { ownTask } from '../http/authentication.ts';
 import { existing, HttpError } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { mediaDeleted } from '../media/deleted-media.ts';
+import { sendMedia } from '../media/send-media.ts';
 import { cancelTaskFor } from '../tasks/cancel-task.ts';
 import { deleteTaskFor } from '../tasks/delete-task.ts';
 import { isFinal, type Task } from '../tasks/task.ts';
@@ -21,23 +23,55 @@ export async function storedTask(deps: HttpDeps, caller: Caller, id: string | un
   return task;
 }
 
-/** The errors of `linkTo`. */
-export const contentFailures = ['task_not_finished', 'media_missing', 'media_deleted'] as const;
+/** The declaration of an endpoint that sends content. */
+export const contentFile = {
+  sendsFile: ['video/mp4', 'image/jpeg'],
+  description:
+    'Sends the file, or the part that `Range` names. A service whose operator has set `CONTENT_REDIRECT` redirects to a signed link instead, ' +
+    'which needs no key.',
+} as const;
 
-/** A signed link to the video of a task that has ended, or to its poster. */
-export function linkTo({ resultStore, retentionMs }: HttpDeps, task: Task, file: 'videoKey' | 'posterKey'): string {
+/** The errors of `sendContent`. */
+export const contentFailures = [
+  'task_not_finished',
+  'task_failed',
+  'media_missing',
+  'media_deleted',
+  'media_unavailable',
+  'precondition_failed',
+  'range_not_satisfiable',
+] as const;
+
+/** Sends the video of a task that has ended, or its poster. */
+export async function sendContent(ctx: Context, deps: HttpDeps, task: Task, file: 'videoKey' | 'posterKey') {
   if (!isFinal(task.state)) throw new HttpError('task_not_finished', { msg: 'the video is not completed yet' });
-  const result = existing(task.result, 'media_missing');
-  if (task.mediaDeletedAt !== undefined) throw mediaDeleted(task, retentionMs);
-  return resultStore.link(result[file]);
+  if (task.failure !== undefined) {
+    const { failCode, failMsg } = task.failure;
+    throw new HttpError('task_failed', { msg: `the video failed, so it has no content: ${failMsg} (${failCode})` });
+  }
+  const key = existing(task.result, 'media_missing')[file];
+  if (task.mediaDeletedAt !== undefined) throw mediaDeleted(task, deps.retentionMs);
+  if (deps.redirectsContent) {
+    ctx.status = 302;
+    ctx.set('Location', deps.resultStore.link(key));
+    return;
+  }
+  const link = existing(deps.resultStore.attachment(key), 'media_missing');
+  // With `If-Range` the part depends on a tag, which a bucket does not compare; the whole file is always right.
+  const range = ctx.get('If-Range') === '' ? ctx.get('Range') || undefined : undefined;
+  await sendMedia(ctx, deps, { link, seconds: 0, passing: { range } });
 }
+
+/** How long a repeated deletion is taken for a retry, as for a repeated create (create-attempts.ts). */
+const repeatMs = 60_000;
 
 /**
  * Cancels an unfinished task with a refund; the endpoint has checked the scope `tasks:write`. Deletes the content of any other task, which
- * requires `content:delete`.
+ * requires `content:delete`. A client that has lost the response repeats the request: within a minute of the cancellation it changes nothing.
  */
 export async function removeVideo(deps: HttpDeps, caller: Caller, id: string | undefined): Promise<string> {
-  const { taskId, state } = await ownTask(deps.db, id ?? '', caller.accountId);
+  const { taskId, state, failure, completedAt = 0 } = await ownTask(deps.db, id ?? '', caller.accountId);
+  if (failure?.failCode === 'cancelled' && deps.now() - completedAt < repeatMs) return taskId;
   const mayDelete = caller.scopes.includes('content:delete');
   // A cancelled task has nothing but its prompt, so a repeated request needs no further scope.
   if (!isFinal(state) || !mayDelete) {

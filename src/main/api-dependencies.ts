@@ -134,6 +134,7 @@ function fromSettings(settings: Settings) {
     publicUrl,
     retentionMs: settings.retentionMs,
     promptRetentionMs: settings.promptRetentionMs,
+    redirectsContent: settings.redirectsContent,
     refuseCallbackUrl: (url: string) => literalRefusal(url, settings.callbackAllow),
     console: {
       publicUrl,

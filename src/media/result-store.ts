@@ -36,9 +36,12 @@ export type MediaFiles = {
   readonly uploadLink: (key: string, lifeMs: number) => Promise<string | undefined>;
   /** Every file whose key begins with the folder. */
   readonly list: (folder: string) => AsyncIterable<StoredFile>;
-  /** Returns how to send the file behind a link to a client; undefined if it does not exist. */
-  readonly sourceOf: (link: OpenedLink, method: 'GET' | 'HEAD') => Promise<MediaSource | undefined>;
+  /** Returns how to send the file behind a link to a client; undefined if it does not exist. With `passing`, never as a redirect. */
+  readonly sourceOf: (link: OpenedLink, method: 'GET' | 'HEAD', passing?: Passing) => Promise<MediaSource | undefined>;
 };
+
+/** The bytes pass through this service, also those of a bucket: whole, or the range of the request. */
+export type Passing = { readonly range: string | undefined };
 
 export type StoredFile = { readonly key: string; readonly sizeBytes: number };
 
@@ -59,8 +62,15 @@ export type MediaSource =
   | { readonly kind: 'file'; readonly root: string; readonly path: string }
   /** The client fetches it there. */
   | { readonly kind: 'redirect'; readonly url: string }
-  /** It has no body for HEAD. */
-  | { readonly kind: 'stream'; readonly sizeBytes: number; readonly body: Readable | undefined };
+  /** `sizeBytes` of a file, or of the part that `contentRange` names. It has no body for HEAD. */
+  | {
+      readonly kind: 'stream';
+      readonly sizeBytes: number;
+      readonly body: Readable | undefined;
+      readonly contentRange?: string | undefined;
+    }
+  /** The file does not contain the requested range. */
+  | { readonly kind: 'outside'; readonly sizeBytes: number };
 
 export type ResultStore = ReturnType<typeof createResultStore>;
 
@@ -80,13 +90,18 @@ export function createResultStore(files: MediaFiles, options: LinkSignerOptions)
       signer.verify({ key: archiveKey(name), expires, signature }) !== undefined,
     /** Undefined for a link that is altered or expired. */
     open: (link: PresentedLink, disposition: OpenedLink['disposition'] = 'inline'): OpenedLink | undefined => {
-      const contentType = contentTypeOf(link.key);
       const linkExpiresAt = signer.verify(link);
-      if (contentType === undefined || linkExpiresAt === undefined) return undefined;
-      const downloadName = link.key.split('/').slice(-2).join('-');
-      return { key: link.key, contentType, downloadName, disposition, linkExpiresAt };
+      return linkExpiresAt === undefined ? undefined : described(link.key, disposition, linkExpiresAt);
     },
+    /** For a caller who may read the file without a signed link. */
+    attachment: (key: string): OpenedLink | undefined => described(key, 'attachment', 0),
   };
+}
+
+function described(key: string, disposition: OpenedLink['disposition'], linkExpiresAt: number): OpenedLink | undefined {
+  const contentType = contentTypeOf(key);
+  if (contentType === undefined) return undefined;
+  return { key, contentType, downloadName: key.split('/').slice(-2).join('-'), disposition, linkExpiresAt };
 }
 
 /** No key of a file ends so: a link to an archive opens no file, and a link to a file no archive. */

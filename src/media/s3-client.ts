@@ -51,6 +51,11 @@ function isMissing(error: unknown): boolean {
   return codeOf(error) === 'NoSuchKey';
 }
 
+/** The object does not contain the requested range. */
+export function isOutside(error: unknown): boolean {
+  return codeOf(error) === 'InvalidRange' || statusOf(error) === 416;
+}
+
 /** Client errors that are temporary. */
 const temporary: readonly (number | undefined)[] = [408, 425, 429];
 

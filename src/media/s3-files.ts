@@ -16,8 +16,8 @@ import { pipeline } from 'node:stream/promises';
 import type { BucketLocation } from './store-location.ts';
 import { errorCode } from '../platform/errors.ts';
 import { contentTypeOf, requireMediaFolder, requireMediaKey, requireMoves } from './media-key.ts';
-import type { MediaFiles, MediaSource, OpenedLink, StoredFile } from './result-store.ts';
-import { sendForFile, sendTo, createS3Client, refusalOf, type S3Settings } from './s3-client.ts';
+import type { MediaFiles, MediaSource, OpenedLink, Passing, StoredFile } from './result-store.ts';
+import { createS3Client, isOutside, refusalOf, type S3Settings, sendForFile, sendTo } from './s3-client.ts';
 
 export type S3Options = { readonly location: BucketLocation; readonly s3: S3Settings };
 
@@ -49,7 +49,7 @@ export function createS3Files({ location, s3 }: S3Options): MediaFiles {
     sizeOf: (key) => sizeOf(bucket, key),
     uploadLink: (key, lifeMs) => uploadLink(bucket, requireMediaKey(key), lifeMs),
     list: (folder) => objectNames(bucket, folder),
-    sourceOf: (link, method) => sourceOf(bucket, link, method),
+    sourceOf: (link, method, passing) => sourceOf(bucket, { link, method, passing }),
   };
 }
 
@@ -177,25 +177,48 @@ async function* objectNames(bucket: Bucket, folder: string): AsyncGenerator<Stor
   }
 }
 
+type SourceRequest = {
+  readonly link: OpenedLink;
+  readonly method: 'GET' | 'HEAD';
+  readonly passing: Passing | undefined;
+};
+
 /**
- * Redirects to the store, which serves downloads itself. Reference media are
- * streamed instead, and a missing file is reported here.
+ * Redirects to the store, which serves downloads itself. Reference media, and files for clients that follow no redirect, are streamed
+ * instead; a missing file is reported here.
  */
-async function sourceOf(bucket: Bucket, link: OpenedLink, method: 'GET' | 'HEAD'): Promise<MediaSource | undefined> {
-  const { client, location } = bucket;
-  const object = objectOf(bucket, requireMediaKey(link.key));
-  if (link.key.startsWith(streamedFolder) && method === 'GET') {
-    const found = await sendForFile(location, 'get', () => client.send(new GetObjectCommand(object)));
-    return found && { kind: 'stream', sizeBytes: found.ContentLength ?? 0, body: readableOf(found.Body) };
-  }
+async function sourceOf(
+  bucket: Bucket,
+  { link, method, passing }: SourceRequest,
+): Promise<MediaSource | undefined> {
+  const isStreamed = passing !== undefined || link.key.startsWith(streamedFolder);
+  if (isStreamed && method === 'GET') return streamOf(bucket, link.key, passing?.range);
   const sizeBytes = await sizeOf(bucket, link.key);
   if (sizeBytes === undefined) return undefined;
-  if (link.key.startsWith(streamedFolder)) return { kind: 'stream', sizeBytes, body: undefined };
+  if (isStreamed) return { kind: 'stream', sizeBytes, body: undefined };
+  const { client, location } = bucket;
+  const object = objectOf(bucket, requireMediaKey(link.key));
   const served = { ...object, ResponseContentDisposition: `${link.disposition}; filename="${link.downloadName}"` };
   const command = method === 'HEAD' ? new HeadObjectCommand(served) : new GetObjectCommand(served);
   // The link to the store ends with ours, or with the credentials it is signed with; ours then leads to a new one.
   const expiresIn = Math.max(1, Math.floor((link.linkExpiresAt - Date.now()) / 1000));
   return { kind: 'redirect', url: await sendTo(location, 'sign', () => getSignedUrl(client, command, { expiresIn })) };
+}
+
+/** The store parses the range; one that it does not understand is the whole file. */
+async function streamOf(bucket: Bucket, key: string, range: string | undefined): Promise<MediaSource | undefined> {
+  const { client, location } = bucket;
+  const object = { ...objectOf(bucket, requireMediaKey(key)), ...(range !== undefined && { Range: range }) };
+  const get = () =>
+    client.send(new GetObjectCommand(object)).catch((error: unknown) => {
+      if (isOutside(error)) return 'outside' as const;
+      throw error;
+    });
+  const found = await sendForFile(location, 'get', get);
+  if (found === undefined) return undefined;
+  if (found === 'outside') return { kind: 'outside', sizeBytes: (await sizeOf(bucket, key)) ?? 0 };
+  const { ContentLength: sizeBytes = 0, ContentRange: contentRange, Body } = found;
+  return { kind: 'stream', sizeBytes, contentRange, body: readableOf(Body) };
 }
 
 function readableOf(body: unknown): Readable {

@@ -29,7 +29,7 @@ export function createTwoStores(first: MediaFiles, also: MediaFiles): MediaFiles
     sizeOf: async (key) => (await first.sizeOf(key)) ?? (await also.sizeOf(key)),
     uploadLink: first.uploadLink,
     list: (folder) => listBoth(first, also, folder),
-    sourceOf: async (link, method) => (await first.sourceOf(link, method)) ?? (await also.sourceOf(link, method)),
+    sourceOf: async (...request) => (await first.sourceOf(...request)) ?? (await also.sourceOf(...request)),
   };
 }
 

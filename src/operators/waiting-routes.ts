@@ -12,7 +12,8 @@ const cause = {
     description:
       '`start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. ' +
       '`provider_cooldown`: the provider failed, and is tried again after a pause. `provider_disabled`: an operator has drained or ' +
-      'disabled it. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows.',
+      'disabled it. `account_queue`: behind other tasks of its account. `lost_response`: the response of its create was lost, and ' +
+      'the job is looked up; its slot stays taken. `retry`: an attempt failed, and another one follows.',
   }),
   provider: z.string().nullable(),
   pool: z.string().nullable(),

@@ -18,6 +18,8 @@ export const waitReasons = [
   'provider_disabled',
   /** Behind other tasks of its account; accounts alternate. */
   'account_queue',
+  /** The response of its create was lost, and the job is looked up. Its slot stays taken meanwhile. */
+  'lost_response',
   /** An attempt failed, and another one follows. */
   'retry',
 ] as const;
@@ -44,6 +46,9 @@ unfinished as materialized (
       when p.failures > 0 then 'provider_cooldown'
       when q.position > 1 then 'account_queue'
       when q.pool is not null then 'provider_limit'
+      when t.retry_at > now() and exists (
+        select from provider_jobs j where j.task_id = t.id and intended_at is not null and job_id is null and outcome is null
+      ) then 'lost_response'
       when t.retry_at > now() then 'retry'
       when t.state = 'waiting' and t.created_at < now() - ${startGrace} then 'start'
       when t.state = 'queuing' and coalesce(t.attempt_seen_at < now() - ${attemptGrace}, true) then 'worker'

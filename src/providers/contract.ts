@@ -67,7 +67,7 @@ export type ResultUpload = { readonly url: string; readonly expireTime: number }
 export type UpstreamError = {
   readonly kind: 'content' | 'image' | 'input' | 'upstream';
   /** The rejected part, where the upstream reports it. */
-  readonly about?: 'prompt' | MediaKind | 'output';
+  readonly about?: 'prompt' | MediaKind | 'output' | 'sound';
   readonly code?: string;
   readonly detail: string;
 };

@@ -8,6 +8,15 @@ const visibleWithinMs = 120_000;
 /** The upstream could not be read, or its list may lag. */
 export const retryLookup = { kind: 'later', afterMs: 15_000 } as const satisfies RecoverOutcome;
 
+/**
+ * The pause until the next lookup. The create takes a slot until its job is found or the list is certain, so lookups are frequent at first,
+ * and the last one comes when the list can no longer lag.
+ */
+function pauseBefore(ageMs: number): number {
+  const pauseMs = Math.min(retryLookup.afterMs, Math.max(2_000, ageMs / 2));
+  return Math.ceil(Math.min(pauseMs, visibleWithinMs - ageMs));
+}
+
 /** The clocks of the upstream and of our database may differ by this. */
 const clockSkewMs = 60_000;
 
@@ -34,7 +43,8 @@ export async function findJobOfCreate(
     const { id, handle } = found;
     return { kind: 'found', id, ...(handle !== undefined && { handle }) };
   }
-  if (Date.now() < lost.intendedAt + visibleWithinMs) return retryLookup;
+  const ageMs = Date.now() - lost.intendedAt;
+  if (ageMs < visibleWithinMs) return { kind: 'later', afterMs: pauseBefore(ageMs) };
   const count = found === undefined ? 0 : others.length + 1;
   return {
     kind: 'unknown',

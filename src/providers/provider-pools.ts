@@ -128,6 +128,7 @@ export type PoolState = {
   /** Remaining cooldown; undefined or 0 without one. */
   readonly coolingMs: number | undefined;
   readonly occupying: number;
+  readonly unanswered: number;
   readonly waiting: number;
   readonly oldestWaitMs: number | undefined;
 };
@@ -136,11 +137,12 @@ export const listPools = many<PoolState>({
   name: 'list-provider-pools',
   text: `
 select pool, provider, failures, cooling_reason as "coolingReason",
-  greatest(0, extract(epoch from cooling_until - now()) * 1000)::bigint as "coolingMs", taken.slots as occupying,
+  greatest(0, extract(epoch from cooling_until - now()) * 1000)::bigint as "coolingMs", taken.slots as occupying, taken.unanswered,
   waiting.tasks as waiting, (extract(epoch from now() - waiting.since) * 1000)::bigint as "oldestWaitMs"
 from provider_pools p
 cross join lateral (
-  select count(*)::int as slots from provider_jobs j
+  select count(*)::int as slots, count(*) filter (where intended_at is not null and job_id is null)::int as unanswered
+  from provider_jobs j
   where j.pool = p.pool and ${takesSlot}
 ) taken
 cross join lateral (

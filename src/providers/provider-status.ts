@@ -40,6 +40,7 @@ export async function readProviderStatuses(db: Database, catalogue: Catalogue) {
           pool,
           limit: limits.get(pool)?.limit ?? null,
           occupying: state?.occupying ?? 0,
+          unanswered: state?.unanswered ?? 0,
           waiting: state?.waiting ?? 0,
           oldestWaitMs: state?.oldestWaitMs ?? null,
           consecutiveFailures: state?.failures ?? 0,

@@ -11,6 +11,11 @@ const poolSchema = z.strictObject({
     .nullable()
     .meta({ description: 'Concurrency limit; null when the catalogue no longer names the pool.' }),
   occupying: z.int().meta({ description: 'Jobs that run, or may run because a response was lost.' }),
+  unanswered: z.int().meta({
+    description:
+      'Those of `occupying` whose create has no response. One whose response was lost takes its slot until its job is found or is certain not ' +
+      'to exist: for one to two minutes where the upstream lists jobs, else for up to ten.',
+  }),
   waiting: z.int().meta({ description: 'Tasks that wait for a slot.' }),
   oldestWaitMs: z.int().nullable(),
   consecutiveFailures: z.int().meta({ description: 'Each makes the next cooldown longer.' }),

@@ -107,7 +107,7 @@ export function urlsSchema(
 ) {
   const amount = min === max ? `${max}` : min === 0 ? `at most ${max}` : `${min} to ${max}`;
   const schema = z
-    .array(urlSchema(refuseMediaUrl).meta({ contentMediaType: `${kind}/*` }), {
+    .array(urlSchema(refuseMediaUrl, true).meta({ contentMediaType: `${kind}/*` }), {
       error: required(`must be an array of ${amount} URLs`),
     })
     .max(max, { error: max === 0 ? 'must be empty' : `must hold ${amount} URLs` })

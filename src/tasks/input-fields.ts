@@ -67,7 +67,7 @@ function urlField(kie: string, description: string) {
     kind: 'optional',
     bounds: singleUrl,
     request: ({ required: isRequired }, { refuseMediaUrl }) => {
-      const schema = urlSchema(refuseMediaUrl).meta({ description, contentMediaType: 'image/*' });
+      const schema = urlSchema(refuseMediaUrl, true).meta({ description, contentMediaType: 'image/*' });
       return isRequired === true ? schema : schema.nullish();
     },
     record: z.string(),

@@ -12,20 +12,28 @@ export const maxUrlLength = 2048;
 export type RefuseUrl = (url: string) => string | undefined;
 
 /** The schema of an address that a client gives. */
-export function urlSchema(refuse: RefuseUrl) {
+export function urlSchema(refuse: RefuseUrl, isMedia = false) {
   return z
     .string({ error: required('must be an http or https URL') })
     .superRefine((url, context) => {
-      const message = urlProblem(url) ?? refuse(url);
+      const message = (isMedia ? mediaProblem(url) : undefined) ?? urlProblem(url) ?? refuse(url);
       if (message !== undefined) context.addIssue({ code: 'custom', message });
     })
     .meta({ format: 'uri', maxLength: maxUrlLength, pattern: '^[hH][tT][tT][pP][sS]?://' });
 }
 
+const notHttp = 'must be an http or https URL';
+
+/** Files themselves, and paths of them, are frequent in the place of an address. */
+function mediaProblem(url: string): string | undefined {
+  if (/^\s*https?:/i.test(url)) return undefined;
+  const isFile = /^\s*(?:data:|file:|blob:|\/(?!\/)|[.~\\]|[a-z]:\\)/i.test(url) || /\.(?:jpe?g|png|webp|heic|mp4|mov|mp3|wav|m4a)$/i.test(url);
+  return isFile ? `${notHttp}; upload a file with POST /api/v1/uploads, and give the url of the response` : undefined;
+}
+
 function urlProblem(url: string): string | undefined {
-  if (url.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
-  const notHttp = 'must be an http or https URL';
   if (!/^\s*https?:\/\//i.test(url)) return notHttp;
+  if (url.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
   // White space and control characters are dropped or encoded by URL parsers, each in its own way.
   if (!isPlainText(url) || /[\s\p{Cc}]/u.test(url)) return 'must not contain white space or control characters';
   return URL.canParse(url) ? undefined : notHttp;

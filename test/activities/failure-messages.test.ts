@@ -25,6 +25,17 @@ test('each cause of a failure has its own message', async () => {
     [{ fault: content('image') }, 'billed', 'content_rejected: An image was rejected by the content policy.'],
     [{ fault: content('video') }, 'billed', 'content_rejected: A reference video was rejected by the content policy.'],
     [{ fault: content('output') }, 'free', 'content_rejected: The generated video was rejected by the content policy.'],
+    [
+      { fault: content('sound') },
+      'free',
+      'content_rejected: The generated sound was rejected by the content policy. A request with generateAudio: false may be accepted.',
+    ],
+    [
+      { fault: content('sound') },
+      'free',
+      'content_rejected: The generated sound was rejected by the content policy.',
+      { generateAudio: false },
+    ],
     [{ fault: content() }, 'billed', 'content_rejected: The request was rejected by the content policy.'],
     [refuses(media), 'free', 'image_invalid: An image was rejected by the video provider.', images],
     [refuses(media), 'free', 'image_invalid: An image was rejected by the video provider.', frame],

@@ -229,7 +229,7 @@ test('200 a test event of each type is sent to the endpoint; 404 without one; 40
   const { accountId, post } = await newClient();
   assertRefused(await post('/test'), 404, /no event endpoint/);
   await dataOf(post('/endpoint', endpoint));
-  const outcome = { webhookId: `msg_${'0'.repeat(32)}`, status: 204, delivered: true };
+  const outcome = { webhookId: `msg_${'0'.repeat(32)}`, status: 204, delivered: true, error: null };
   assert.deepEqual(await dataOf(post('/test')), outcome);
   assert.deepEqual(tests.at(-1), { accountId, url, dialect: 'native', event: 'task.succeeded' });
   assert.deepEqual(await dataOf(post('/test', { type: 'balance.low' })), outcome);
@@ -248,6 +248,9 @@ test('200 a test event of each type is sent to the endpoint; 404 without one; 40
   assertRefused(await post('/test'), 409, /test of this account is already running/);
   release(500);
   assert.deepEqual(await dataOf(first), { ...outcome, status: 500, delivered: false });
+  answerOf = () => Promise.resolve(308);
+  const redirected = { ...outcome, status: 308, delivered: false, error: 'redirected' };
+  assert.deepEqual(await dataOf(post('/test')), redirected, 'redirects are not followed');
 });
 
 test('503 a test event for a host that other accounts are testing', async () => {

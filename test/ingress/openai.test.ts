@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createApiKey } from '../../src/accounts/keys.ts';
+import { startHttpService } from '../support/http-service.ts';
 import { markMediaDeleted } from '../../src/tasks/task-list.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { entryKinds } from '../support/tasks.ts';
@@ -33,19 +34,9 @@ describe('a video', () => {
     assert.equal(Number(expires_at) - Number(completed_at), 14 * 86_400);
   });
 
-  test('redirects to its signed file, and to its poster', async () => {
+  test('has no spritesheet, and no content once it was deleted', async () => {
     const id = await created(post(least));
-    assertFailure(await send('GET', `/v1/videos/${id}/content`), 'task_not_finished');
     await succeed(id);
-    for (const [query, file] of [
-      ['', 'video.mp4'],
-      ['?variant=video', 'video.mp4'],
-      ['?variant=thumbnail', 'poster.jpg'],
-    ]) {
-      const { status, headers } = await send('GET', `/v1/videos/${id}/content${query}`);
-      assert.equal(status, 302);
-      assert.match(String(headers.location), new RegExp(`^http://media.test/media/results/${id}/${file}\\?expires=`));
-    }
     assertFailure(await send('GET', `/v1/videos/${id}/content?variant=spritesheet`), 'variant_not_offered');
     assertError(await send('GET', `/v1/videos/${id}/content?variant=gif`), 422, 'variant', /must be one of video/);
     await markMediaDeleted(service().database.db, id);
@@ -55,7 +46,7 @@ describe('a video', () => {
   test('that failed has no content, and its reason is shown', async () => {
     const id = await created(post(least));
     await failAndRefund(service().database.db, id, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
-    assertFailure(await send('GET', `/v1/videos/${id}/content`), 'media_missing');
+    assertError(await send('GET', `/v1/videos/${id}/content`), 409, null, /The task was cancelled\. \(cancelled\)$/);
     const { status, error } = read(await send('GET', `/v1/videos/${id}`));
     assert.deepEqual([status, error], ['failed', { code: 'cancelled', message: 'The task was cancelled.' }]);
   });
@@ -81,12 +72,28 @@ describe('a video', () => {
 describe('a deletion', () => {
   const deleted = (id: string) => ({ id, object: 'video.deleted', deleted: true });
 
-  test('of a running video cancels and refunds it once, with an ordinary key', async () => {
-    const id = await created(post(least));
-    for (const _ of [1, 2]) assert.deepEqual(read(await send('DELETE', `/v1/videos/${id}`)), deleted(id));
-    assert.deepEqual(await entryKinds(service().database.db, id), ['charge', 'refund']);
-    assert.equal(service().stopped.filter(({ taskId }) => taskId === id).length, 1);
-    assert.equal(read(await send('GET', `/v1/videos/${id}`))['status'], 'failed');
+  test('of a running video cancels and refunds it once, and a repeat leaves it readable, whatever the key may do', async () => {
+    const mayDelete = await service().newAccount(10_000, ['tasks:write', 'tasks:read', 'content:delete']);
+    const mayCancel = await service().newAccount(10_000, ['tasks:write', 'tasks:read']);
+    for (const { key } of [mayCancel, mayDelete]) {
+      const id = await created(post(least, key));
+      for (const _ of [1, 2]) assert.deepEqual(read(await send('DELETE', `/v1/videos/${id}`, key)), deleted(id));
+      assert.deepEqual(await entryKinds(service().database.db, id), ['charge', 'refund']);
+      assert.equal(service().stopped.filter(({ taskId }) => taskId === id).length, 1);
+      assert.equal(read(await send('GET', `/v1/videos/${id}`, key))['status'], 'failed');
+    }
+  });
+
+  test('of a video that was cancelled a minute ago deletes it', async (t) => {
+    const { database, newAccount } = service();
+    const later = await startHttpService({ database, now: () => Date.now() + 61_000 });
+    t.after(() => later.close());
+    const { key } = await newAccount(10_000, ['tasks:write', 'tasks:read', 'content:delete']);
+    const id = await created(post(least, key));
+    await send('DELETE', `/v1/videos/${id}`, key);
+    const headers = { authorization: `Bearer ${key}` };
+    assert.deepEqual(read(await later.send('DELETE', `/v1/videos/${id}`, { headers })), deleted(id));
+    assertFailure(await send('GET', `/v1/videos/${id}`, key), 'task_not_found');
   });
 
   test('of a video that has ended needs the scope of deletions, and takes it from the list', async () => {
@@ -133,7 +140,9 @@ describe('the other paths', () => {
   ]) {
     test(`501 ${path}`, async () => {
       const [method = '', url = ''] = path.split(' ');
-      assertFailure(await send(method, url), 'not_offered');
+      const refused = await send(method, url);
+      assertFailure(refused, 'not_offered');
+      assert.equal(refused.headers['x-should-retry'], 'false');
     });
   }
 

@@ -128,28 +128,18 @@ test('202 a file in a data URL becomes an upload, the same one for the same file
   assert.match(String(url), /^http:\/\/media\.test\/media\/uploads\//);
 });
 
-test('302 the content of a video is behind a signed link', async () => {
-  const id = await created();
-  await completed(id);
-  for (const query of ['', '?index=0']) {
-    const { status, headers } = await content(id, query);
-    assert.equal(status, 302);
-    assert.ok(String(headers.location).startsWith(`http://media.test/media/results/${id}/video.mp4?expires=`));
-  }
-});
-
 describe('what has no content', () => {
   test('422 an index other than 0, because a job has one video', async () => {
     assertFailure(await content(await created(), '?index=1'), 'invalid_request');
   });
 
-  test('409 a job that has not ended, 404 one that failed, and 410 one whose video was deleted', async () => {
+  test('409 a job that has not ended or has failed, and 410 one whose video was deleted', async () => {
     const [running, failed, deleted] = [await created(), await created(), await created()];
     await failAndRefund(service.database.db, failed, { failCode: 'timeout', failMsg: 'It took too long.' });
     await completed(deleted);
     await markMediaDeleted(service.database.db, deleted);
     assertFailure(await content(running), 'task_not_finished');
-    assertFailure(await content(failed), 'media_missing');
+    assertFailure(await content(failed), 'task_failed');
     assertFailure(await content(deleted), 'media_deleted');
     assert.deepEqual((await read(deleted)).body['unsigned_urls'], []);
   });

@@ -108,6 +108,28 @@ describe('a bucket and its server', { skip }, () => {
     assert.deepEqual(await files.sourceOf(link, 'HEAD'), { kind: 'stream', sizeBytes: 9, body: undefined });
   });
 
+  test('content passes through us, whole or the requested range', async () => {
+    const { files } = newFiles();
+    await files.put(key, await bytesIn('passed', Buffer.from('0123456789')));
+    const video = { key, contentType: 'video/mp4', downloadName: 'x', disposition: 'inline', linkExpiresAt: 0 } as const;
+    const read = async (range?: string) => {
+      const source = await files.sourceOf(video, 'GET', { range });
+      if (source?.kind !== 'stream') return source;
+      const { sizeBytes, contentRange, body } = source;
+      return [sizeBytes, contentRange, Buffer.concat((await body?.toArray()) ?? []).toString()];
+    };
+    assert.deepEqual(await read(), [10, undefined, '0123456789']);
+    assert.deepEqual(await read('bytes=2-4'), [3, 'bytes 2-4/10', '234']);
+    assert.deepEqual(await read('bytes=10-'), { kind: 'outside', sizeBytes: 10 });
+    assert.deepEqual(await files.sourceOf(video, 'HEAD', { range: undefined }), {
+      kind: 'stream',
+      sizeBytes: 10,
+      body: undefined,
+    });
+    const missing = { ...video, key: 'results/0194/video.mp4' };
+    assert.equal(await files.sourceOf(missing, 'GET', { range: 'bytes=0-1' }), undefined);
+  });
+
   const faults = [
     [
       'a wrong secret',

@@ -102,6 +102,20 @@ test('tasks wait for the limit of a provider, or behind other tasks of their acc
   assert.equal(tasks.length, 4);
 });
 
+test('a lost create holds its slot, and operators see why the next tasks wait', async () => {
+  const lost = await newTask();
+  assert.equal((await reserve(lost)).kind, 'granted');
+  await intendReservedJob(db(), { taskId: lost, ordinal: 1, pool, configHash: 'a'.repeat(64), config: '{}' });
+  await recordRetry(db(), lost, 3_600_000);
+  await reserve(await newTask());
+  assert.deepEqual(Object.fromEntries(await reasonsOf()), { lost_response: 1, provider_limit: 1 });
+  const { providers } = (await dataOf(operator.ask('GET', '/api/admin/v1/providers'))) as unknown as {
+    providers: { pools: { pool: string; occupying: number; unanswered: number }[] }[]; // the documented shape
+  };
+  const state = providers.flatMap(({ pools }) => pools).find((one) => one.pool === pool);
+  assert.deepEqual([state?.occupying, state?.unanswered], [1, 1]);
+});
+
 test('tasks wait for the end of a cooldown, and for a provider that an operator has drained', async () => {
   const taskId = await newTask();
   await take(await newTask());

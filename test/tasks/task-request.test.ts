@@ -164,9 +164,17 @@ test('a URL of 2048 characters is accepted and one of 2049 is not', () => {
   ]);
 });
 
-for (const url of ['ftp://example.com/a', 'file:///etc/passwd', '//example.com/a', 'http://', 'example.com/a b', '']) {
+for (const url of ['ftp://example.com/a', '//example.com/a', 'http://', 'example.com/a b', '']) {
   test(`"${url}" is no http or https URL`, () => {
     assert.deepEqual(faults(withInput({ imageUrls: [url] })), ['input.imageUrls[0]: must be an http or https URL']);
+  });
+}
+
+for (const url of [`data:image/png;base64,${'A'.repeat(3_000)}`, 'file:///etc/passwd', './boat.jpg', 'C:\\boat.png', 'boat.jpg']) {
+  test(`a file in the place of a URL is led to the uploads: ${url.slice(0, 20)}`, () => {
+    assert.deepEqual(faults(withInput({ imageUrls: [url] })), [
+      'input.imageUrls[0]: must be an http or https URL; upload a file with POST /api/v1/uploads, and give the url of the response',
+    ]);
   });
 }
 

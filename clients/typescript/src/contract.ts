@@ -422,7 +422,8 @@ export type Callback = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    readonly error: 'unreachable' | null;
+    /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+    readonly error: 'unreachable' | 'redirected' | null;
   }[];
 };
 

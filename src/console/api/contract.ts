@@ -338,7 +338,8 @@ export type Callback = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    readonly error: 'unreachable' | null;
+    /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+    readonly error: 'unreachable' | 'redirected' | null;
   }[];
 };
 
@@ -621,7 +622,8 @@ export type DeliveryAttempt = {
   /** The response status of the receiver; null if it was unreachable. */
   readonly status: number | null;
   readonly durationMs: number | null;
-  readonly error: 'unreachable' | null;
+  /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+  readonly error: 'unreachable' | 'redirected' | null;
   readonly request: {
     /** The values of signatures are `(hidden)`. */
     readonly headers: readonly {
@@ -673,7 +675,8 @@ export type Event = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    readonly error: 'unreachable' | null;
+    /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+    readonly error: 'unreachable' | 'redirected' | null;
   }[];
 };
 
@@ -1000,6 +1003,8 @@ export type Provider = {
     readonly limit: number | null;
     /** Jobs that run, or may run because a response was lost. */
     readonly occupying: number;
+    /** Those of `occupying` whose create has no response. One whose response was lost takes its slot until its job is found or is certain not to exist: for one to two minutes where the upstream lists jobs, else for up to ten. */
+    readonly unanswered: number;
     /** Tasks that wait for a slot. */
     readonly waiting: number;
     readonly oldestWaitMs: number | null;
@@ -1497,7 +1502,8 @@ export type OperatorCallback = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    readonly error: 'unreachable' | null;
+    /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+    readonly error: 'unreachable' | 'redirected' | null;
     readonly operator: {
       /** The kind of network error; hidden from clients. */
       readonly networkError: string | null;
@@ -1622,7 +1628,7 @@ export type OperatorAction = {
 export type Waiting = {
   /** Waiting tasks by reason and pool. */
   readonly groups: readonly {
-    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `provider_cooldown`: the provider failed, and is tried again after a pause. `provider_disabled`: an operator has drained or disabled it. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows. */
+    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `provider_cooldown`: the provider failed, and is tried again after a pause. `provider_disabled`: an operator has drained or disabled it. `account_queue`: behind other tasks of its account. `lost_response`: the response of its create was lost, and the job is looked up; its slot stays taken. `retry`: an attempt failed, and another one follows. */
     readonly reason:
       | 'start'
       | 'worker'
@@ -1630,6 +1636,7 @@ export type Waiting = {
       | 'provider_cooldown'
       | 'provider_disabled'
       | 'account_queue'
+      | 'lost_response'
       | 'retry';
     readonly provider: string | null;
     readonly pool: string | null;
@@ -1653,7 +1660,7 @@ export type Waiting = {
     readonly accountId: string;
     readonly accountName: string;
     readonly model: string;
-    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `provider_cooldown`: the provider failed, and is tried again after a pause. `provider_disabled`: an operator has drained or disabled it. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows. */
+    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `provider_cooldown`: the provider failed, and is tried again after a pause. `provider_disabled`: an operator has drained or disabled it. `account_queue`: behind other tasks of its account. `lost_response`: the response of its create was lost, and the job is looked up; its slot stays taken. `retry`: an attempt failed, and another one follows. */
     readonly reason:
       | 'start'
       | 'worker'
@@ -1661,6 +1668,7 @@ export type Waiting = {
       | 'provider_cooldown'
       | 'provider_disabled'
       | 'account_queue'
+      | 'lost_response'
       | 'retry';
     readonly provider: string | null;
     readonly pool: string | null;
@@ -2526,6 +2534,8 @@ export type Sends = {
       readonly status: number | null;
       /** True for any 2xx, which counts as delivered. */
       readonly delivered: boolean;
+      /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+      readonly error: 'unreachable' | 'redirected' | null;
     };
   };
   readonly '/api/v1/events/endpoint': {
@@ -2595,6 +2605,8 @@ export type Sends = {
       readonly status: number | null;
       /** True for any 2xx, which counts as delivered. */
       readonly delivered: boolean;
+      /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
+      readonly error: 'unreachable' | 'redirected' | null;
     };
   };
   readonly '/api/v1/keys': {

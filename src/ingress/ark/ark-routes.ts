@@ -96,7 +96,9 @@ const remove = defineEndpoint({
   // Suspended accounts may cancel, too, so it lacks `refusesSuspended`.
   scope: 'tasks:write',
   summary: 'Cancel or delete a task',
-  description: 'Cancels and refunds an unfinished task. Deletes the content of any other (scope `content:delete`).',
+  description:
+    'Cancels and refunds an unfinished task; a repeat within a minute changes nothing. Deletes the content of any other (scope ' +
+    '`content:delete`).',
   data: z.strictObject({}),
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps) => {

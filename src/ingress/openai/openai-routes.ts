@@ -8,7 +8,7 @@ import { createFailures } from '../../tasks/create-task.ts';
 import { listTasksWithContent } from '../../tasks/task-list.ts';
 import { presentTask } from '../../tasks/task-view.ts';
 import { createVideo } from '../create-video.ts';
-import { contentFailures, linkTo, removeVideo, storedTask } from '../stored-video.ts';
+import { contentFailures, contentFile, removeVideo, sendContent, storedTask } from '../stored-video.ts';
 import { openAIErrors as shape } from './openai-error.ts';
 import { createSchema, readOpenAIRequest } from './openai-request.ts';
 import { presentVideo, videoSchema } from './openai-video.ts';
@@ -88,18 +88,16 @@ const content = defineEndpoint({
   operationId: 'openaiDownloadContent',
   shape,
   route: 'GET /v1/videos/{id}/content',
-  status: 302,
   scope: 'tasks:read',
   summary: 'Download a video',
-  description: 'Redirects to a signed link, which needs no key. The thumbnail is a JPEG.',
+  ...contentFile,
   query: strictQuery({ variant: oneOf(['video', 'thumbnail', 'spritesheet']).default('video') }),
   data: z.undefined(),
-  answerHeaders: { Location: 'The signed link.' },
   failures: ['task_not_found', 'variant_not_offered', ...contentFailures],
   handler: async ({ caller, params, query: { variant }, ctx }, deps) => {
     const task = await storedTask(deps, caller, params['id']);
     if (variant === 'spritesheet') throw new HttpError('variant_not_offered');
-    ctx.set('Location', linkTo(deps, task, variant === 'video' ? 'videoKey' : 'posterKey'));
+    await sendContent(ctx, deps, task, variant === 'video' ? 'videoKey' : 'posterKey');
     return undefined;
   },
 });
@@ -112,8 +110,8 @@ const remove = defineEndpoint({
   scope: 'tasks:write',
   summary: 'Delete a video',
   description:
-    'Cancels a video that has not ended and refunds it; it stays in the list as `failed` with the code `cancelled`. Deletes the content ' +
-    'of one that has ended, which also requires the scope `content:delete`. Idempotent.',
+    'Cancels a video that has not ended and refunds it; it stays in the list as `failed` with the code `cancelled`. A repeat ' +
+    'within a minute changes nothing. Deletes the content of one that has ended, which also requires the scope `content:delete`.',
   data: z.strictObject({ id: z.string(), object: z.literal('video.deleted'), deleted: z.literal(true) }),
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps) => ({

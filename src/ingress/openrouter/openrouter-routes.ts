@@ -8,7 +8,7 @@ import { createFailures } from '../../tasks/create-task.ts';
 import { presentTask } from '../../tasks/task-view.ts';
 import { createVideo } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
-import { contentFailures, linkTo, readTask } from '../stored-video.ts';
+import { contentFailures, contentFile, readTask, sendContent } from '../stored-video.ts';
 import { openRouterErrors as shape } from './openrouter-error.ts';
 import { modelSchema, presentModel } from './openrouter-models.ts';
 import { createBody, readOpenRouterRequest, theirNames } from './openrouter-request.ts';
@@ -72,16 +72,14 @@ const download = defineEndpoint({
   shape,
   route: 'GET /api/v1/videos/{id}/content',
   scope: 'tasks:read',
-  status: 302,
   summary: 'Download a video',
-  description: 'Redirects to a signed link, which needs no key.',
+  ...contentFile,
   query: strictQuery({ index: wholeParameter(0, 0).optional() }),
   data: z.undefined(),
-  answerHeaders: { Location: 'The signed link.' },
   failures: ['task_not_found', ...contentFailures],
   handler: async ({ caller, params, ctx }, deps) => {
     const task = await readTask(deps, caller, params['id']);
-    ctx.set('Location', linkTo(deps, task, 'videoKey'));
+    await sendContent(ctx, deps, task, 'videoKey');
     return undefined;
   },
 });

@@ -36,6 +36,7 @@ const declaredByInput: Readonly<Partial<Record<keyof Rules, string>>> = {
   resolutions: 'input.resolution',
   ratios: 'input.ratio',
   maxPromptCharacters: 'input.prompt.maxCharacters',
+  maxNegativePromptCharacters: 'input.negativePrompt.maxCharacters',
   framesWithReferences: 'input.exclusive',
   lastFrameAlone: 'input.lastFrameUrl.requires',
 };

@@ -46,6 +46,7 @@ export const rules = z
     }),
     lastFrameAlone: z.boolean().optional().meta({ description: 'False where a last frame needs a first one.' }),
     maxPromptCharacters: z.int().min(1).max(maxPromptLength).optional(),
+    maxNegativePromptCharacters: z.int().min(1).max(maxPromptLength).optional(),
     textCommands: z.boolean().optional().meta({
       description:
         'True if it reads commands such as `--dur 12` in the prompt, as Seedance does. Prompts with them are refused.',
@@ -90,6 +91,8 @@ export type InputRules = {
   readonly framesWithReferences: boolean;
   readonly lastFrameAlone: boolean;
   readonly maxPromptCharacters: number;
+  /** Absent in rules that an earlier release has stored. */
+  readonly maxNegativePromptCharacters?: number;
   readonly textCommands: boolean;
   readonly audio: 'optional' | 'always' | 'never';
 };
@@ -106,6 +109,7 @@ function rulesOfInput({ fields }: ModelInput): InputRules {
     framesWithReferences: true,
     lastFrameAlone: true,
     maxPromptCharacters: fields.prompt.maxCharacters,
+    maxNegativePromptCharacters: fields.negativePrompt?.maxCharacters ?? maxPromptLength,
     textCommands: false,
     audio: 'optional',
   };
@@ -143,6 +147,10 @@ function narrowed(before: InputRules, by: Rules): InputRules {
     framesWithReferences: before.framesWithReferences && by.framesWithReferences !== false,
     lastFrameAlone: before.lastFrameAlone && by.lastFrameAlone !== false,
     maxPromptCharacters: Math.min(before.maxPromptCharacters, by.maxPromptCharacters ?? Infinity),
+    maxNegativePromptCharacters: Math.min(
+      before.maxNegativePromptCharacters ?? maxPromptLength,
+      by.maxNegativePromptCharacters ?? Infinity,
+    ),
     textCommands: before.textCommands || by.textCommands === true,
     audio: by.audio ?? before.audio,
   };
@@ -169,7 +177,7 @@ export function contradictionIn(by: InputRules): string | undefined {
 
 /** Returns why the input is rejected, for the client: the messages name its model, never an upstream. */
 export function refusals(by: InputRules, model: string, input: TaskInput): readonly FieldError[] {
-  const { resolutions: sizes, durations, images } = by;
+  const { resolutions: sizes, durations, images, maxNegativePromptCharacters: maxNegativePrompt = maxPromptLength } = by;
   const imageCount = input.imageUrls.length;
   const frame = (['firstFrameUrl', 'lastFrameUrl'] as const).find((name) => isPresent(input, name));
   const references = (['imageUrls', 'videoUrls', 'audioUrls'] as const).filter((name) => isPresent(input, name));
@@ -183,6 +191,11 @@ export function refusals(by: InputRules, model: string, input: TaskInput): reado
       [...input.prompt].length <= by.maxPromptCharacters,
       'prompt',
       `be at most ${by.maxPromptCharacters} characters long ${suffix}`,
+    ],
+    [
+      [...(input.negativePrompt ?? '')].length <= maxNegativePrompt,
+      'negativePrompt',
+      `be at most ${maxNegativePrompt} characters long ${suffix}`,
     ],
     [!by.textCommands || command === undefined, 'prompt', command ?? ''],
     [sizes.includes(input.resolution), 'resolution', `be ${listed(sizes)} ${suffix}`],

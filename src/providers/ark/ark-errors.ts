@@ -62,6 +62,7 @@ function aboutIn(code: string): Pick<UpstreamError, 'about'> {
   if (code.startsWith('InputImage')) return { about: 'image' };
   if (code.startsWith('InputVideo')) return { about: 'video' };
   if (code.startsWith('InputAudio')) return { about: 'audio' };
+  if (code.startsWith('OutputAudio')) return { about: 'sound' };
   return code.startsWith('Output') ? { about: 'output' } : {};
 }
 

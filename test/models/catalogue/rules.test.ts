@@ -90,6 +90,10 @@ test('a prompt is measured in characters, as in the specification', () => {
   const two = effectiveRules([{ maxPromptCharacters: 2 }]);
   assert.deepEqual(refusals(two, 'm', inputOf({ prompt: '🐈🐈' })), []);
   assert.equal(refusals(two, 'm', inputOf({ prompt: '🐈🐈🐈' })).length, 1);
+  const negative = effectiveRules([{ maxNegativePromptCharacters: 2 }]);
+  assert.deepEqual(refusals(negative, 'm', inputOf({ prompt: 'a long prompt', negativePrompt: '🐈🐈' })), []);
+  const [refused] = refusals(negative, 'm', inputOf({ prompt: 'x', negativePrompt: '🐈🐈🐈' }));
+  assert.deepEqual(refused, { path: 'input.negativePrompt', message: 'must be at most 2 characters long for m' });
 });
 
 test('resolutions narrow those of the model', () => {

@@ -7,8 +7,6 @@ import { arkProvider, recover, stage } from './ark-stage.ts';
 
 // Ark has neither names for jobs nor repeatable creates, so a job is found by its account, time and input.
 
-const later = { kind: 'later', afterMs: 15_000 };
-
 describe('a create whose answer was lost', () => {
   test('is found as the only job of its account, ratio and length', async (t) => {
     const { provider, begin } = await stage(t);
@@ -29,7 +27,7 @@ describe('a create whose answer was lost', () => {
     const links = { videos: ['https://media.example/1.mp4'] };
     const { request, job } = await begin({ input, links });
     assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
-    assert.deepEqual(await recover(provider, { ...request, input: { ...input, duration: 6 } }), later);
+    assert.equal((await recover(provider, { ...request, input: { ...input, duration: 6 } })).kind, 'later');
   });
 
   test('is found also when the job has ended meanwhile', async (t) => {
@@ -43,19 +41,19 @@ describe('a create whose answer was lost', () => {
     const { provider, begin } = await stage(t);
     const { request, job } = await begin();
     const other = async () => new Set([job.id]);
-    assert.deepEqual(await recover(provider, request, { claimed: other }), later);
-    assert.deepEqual(await recover(provider, jobRequest()), later);
+    assert.equal((await recover(provider, request, { claimed: other })).kind, 'later');
+    assert.equal((await recover(provider, jobRequest())).kind, 'later');
     for (const input of [withDefaults({ prompt: 'x', duration: 6 }), withDefaults({ prompt: 'x', ratio: '1:1' })]) {
-      assert.deepEqual(await recover(provider, { ...request, input }), later);
+      assert.equal((await recover(provider, { ...request, input })).kind, 'later');
     }
-    assert.deepEqual(await recover(provider, request, { intendedAt: Date.now() + 120_000 }), later);
+    assert.equal((await recover(provider, request, { intendedAt: Date.now() + 120_000 })).kind, 'later');
   });
 
   test('is found once a lagging list has it', async (t) => {
     const { upstream, provider, begin } = await stage(t);
     upstream.lag(true);
     const { request, job } = await begin();
-    assert.deepEqual(await recover(provider, request), later);
+    assert.equal((await recover(provider, request)).kind, 'later');
     upstream.lag(false);
     assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
   });
@@ -79,12 +77,12 @@ describe('a list of jobs', () => {
 
   test('without the mark of the account proves nothing', async () => {
     const nameless = listing([record('cgt-1', { safety_identifier: undefined })]);
-    assert.deepEqual(await recover(nameless, request), later);
+    assert.equal((await recover(nameless, request)).kind, 'later');
   });
 
   test('that is full of newer jobs may hide another one', async () => {
     const newer = Array.from({ length: 499 }, (_, index) => record(`x-${index}`, { safety_identifier: 'another' }));
-    assert.deepEqual(await recover(listing([...newer, record('cgt-1')]), request), later);
+    assert.equal((await recover(listing([...newer, record('cgt-1')]), request)).kind, 'later');
     const older = record('old', { created_at: 1 });
     const whole = listing([record('cgt-1'), ...newer.slice(0, 498), older]);
     assert.deepEqual(await recover(whole, request), { kind: 'found', id: 'cgt-1' });
@@ -92,7 +90,7 @@ describe('a list of jobs', () => {
 
   test('that cannot be read is requested again, and the job is unknown in the end', async () => {
     const broken = arkProvider('http://ark.example', { client: answering(500, {}) });
-    assert.deepEqual(await recover(broken, request), later);
+    assert.equal((await recover(broken, request)).kind, 'later');
     assert.equal((await recover(broken, request, { intendedAt: Date.now() - 120_000 })).kind, 'unknown');
   });
 });

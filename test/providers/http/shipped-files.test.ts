@@ -22,6 +22,15 @@ for (const name of readdirSync(folder)) {
   });
 }
 
+test('a shipped file limits prompts as the vendor documents, or says why it does not', () => {
+  for (const name of readdirSync(folder)) {
+    const text = readFileSync(new URL(name, folder), 'utf8');
+    const { file } = readProviderFile(parse(text));
+    const isLimited = file?.rules.some((rule) => rule.models === undefined && rule.maxPromptCharacters !== undefined);
+    assert.ok(isLimited === true || /^# No maxPromptCharacters\b.*: ./m.test(text), name);
+  }
+});
+
 test('the shipped files pass on every field that their comments do not exclude, and options under their own names', () => {
   const lacking = Object.fromEntries(
     readdirSync(folder).map((name) => {

@@ -57,6 +57,7 @@ export const callbacksText = {
   duration: 'Duration',
   time: 'Time',
   unreachable: 'Unreachable',
+  redirected: 'Redirects aren’t followed. Use the URL that it leads to.',
   http: (status: number) => `HTTP ${status}`,
   request: 'Request',
   requestOf: (attempt: number) => `Request of attempt ${attempt}`,

@@ -47,7 +47,7 @@ export function TestOutcome({ status }: { readonly status: number | null }) {
   const isGood = status >= 200 && status < 300;
   return (
     <Notice tone={isGood ? 'good' : 'bad'} title={callbacksText.testStatus(status)} isAlert>
-      {!isGood && <p>{callbacksText.testFailed}</p>}
+      {!isGood && <p>{status >= 300 && status < 400 ? callbacksText.redirected : callbacksText.testFailed}</p>}
     </Notice>
   );
 }

@@ -79,13 +79,15 @@ export const acceptsTasks: Word = { word: 'Accepts tasks', tone: 'good' };
 type Pool = Provider['pools'][number];
 
 /** A pool that accepts no tasks has a reason, and often an end. */
-export function poolHealth({ coolingMs, coolingReason, limit, occupying }: Pool, state: Provider['state']): Word {
+export function poolHealth({ coolingMs, coolingReason, limit, occupying, unanswered }: Pool, state: Provider['state']): Word {
   if (state !== 'enabled') return { word: providersText.takesNone, tone: 'calm' };
   if (coolingMs !== null) {
     const reason = coolingReason ?? 'unknown';
     return { word: `Cooling down ${duration(coolingMs)}, ${reasons[reason] ?? reason}`, tone: 'warn' };
   }
-  if (limit !== null && occupying >= limit) return { word: 'Full', tone: 'live' };
+  const isFull = limit !== null && occupying >= limit;
+  if (isFull && unanswered > 0) return { word: `Full, ${unanswered} without a response`, tone: 'warn' };
+  if (isFull) return { word: 'Full', tone: 'live' };
   return acceptsTasks;
 }
 

@@ -49,6 +49,11 @@ const words: Readonly<Record<string, Reason>> = {
     tone: 'calm',
     help: 'Behind other tasks of its account. Accounts alternate.',
   },
+  lost_response: {
+    word: 'Lost response',
+    tone: 'warn',
+    help: 'The provider’s response was lost. The slot stays taken until its job is found or certainly doesn’t exist.',
+  },
   retry: { word: 'Retry', tone: 'warn', help: 'An attempt failed. Another one follows.' },
 };
 
