@@ -31,6 +31,8 @@ export const videoReadings = {
   /** Measures a clip that ffmpeg has made; undefined for one without packets. */
   videoClip: (path: string) => withInput(path, [MP4], (input) => clipOf(input, 'video')),
   audioClip: (path: string) => withInput(path, [MP4], (input) => clipOf(input, 'audio')),
+  /** Decodes an image. Its decoders are loaded with the first one. */
+  picture: async (path: string) => (await import('./picture-readings.ts')).readPicture(path),
 } as const;
 
 async function withInput<T>(path: string, formats: InputFormat[], read: (input: Input) => Promise<T>): Promise<T> {
