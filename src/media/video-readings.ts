@@ -14,6 +14,7 @@ import {
   WEBM,
 } from 'mediabunny';
 import { isSystemError } from '../platform/errors.ts';
+import { wideColorsOf } from './hdr.ts';
 import { maxIndexBytes } from './mp4-boxes.ts';
 import { VideoFileError } from './video-file-error.ts';
 
@@ -142,6 +143,7 @@ async function streamsOf(input: Input) {
     widthPx: await video.getDisplayWidth(),
     heightPx: await video.getDisplayHeight(),
     audio: audio && (await audio.getCodec()),
+    wideColors: wideColorsOf(await video.getColorSpace()),
     durationSeconds: await video.getDurationFromMetadata(),
   };
 }
@@ -165,5 +167,10 @@ async function clipOf(input: Input, kind: 'video' | 'audio') {
   const count = (await track?.computePacketStats())?.packetCount ?? 0;
   if (track === null || count === 0) return undefined;
   const pixels = video === null ? 0 : (await video.getDisplayWidth()) * (await video.getDisplayHeight());
-  return { seconds: await input.computeDuration(), pixels, frames: video === null ? 0 : count };
+  return {
+    seconds: await input.computeDuration(),
+    soundSeconds: (await audio?.computeDuration()) ?? 0,
+    pixels,
+    frames: video === null ? 0 : count,
+  };
 }

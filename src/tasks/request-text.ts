@@ -2,7 +2,8 @@ import { z } from 'zod';
 
 // Texts and addresses in requests.
 
-export const maxUrlLength = 2048;
+/** Signed addresses with the token of a session have about 4,000. */
+export const maxUrlLength = 8192;
 
 /**
  * Returns why an address is rejected, or undefined. The outbound guard checks
@@ -22,7 +23,10 @@ export function urlSchema(refuse: RefuseUrl) {
     .meta({ format: 'uri', maxLength: maxUrlLength, pattern: '^[hH][tT][tT][pP][sS]?://' });
 }
 
+const isDataUrl = 'is a data URL; send the file to POST /api/v1/uploads, and give the url that it returns';
+
 function urlProblem(url: string): string | undefined {
+  if (/^\s*data:/i.test(url)) return isDataUrl;
   if (url.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
   const notHttp = 'must be an http or https URL';
   if (!/^\s*https?:\/\//i.test(url)) return notHttp;
