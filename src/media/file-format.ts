@@ -19,7 +19,7 @@ export function formatOf(start: Buffer): FileFormat | undefined {
   for (const [kind, names] of Object.entries(signatures))
     for (const [name, signature] of names)
       if (signature.test(text)) return { name, kind: kind as FileFormat['kind'] }; // The keys are those of the table.
-  return isText(start) ? { name: 'a text', kind: 'other' } : undefined;
+  return isText(start) ? { name: 'plain text', kind: 'other' } : undefined;
 }
 
 /** The major brand, or one of the compatible ones. */

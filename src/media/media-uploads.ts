@@ -106,7 +106,7 @@ const everyKind = [
 
 async function checkClip(path: string, format: FileFormat | undefined): Promise<Checked> {
   const container = await clipContainerOf(path);
-  if (container === undefined) throw new ClipRefusal(`is ${format?.name ?? 'of no known format'}; ${everyKind}`);
+  if (container === undefined) throw new ClipRefusal(`is ${format?.name ?? 'not a readable file'}; ${everyKind}`);
   const { fileName } = container;
   await requireSize(fileName, path);
   return { fileName, path };
