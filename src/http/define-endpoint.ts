@@ -22,6 +22,7 @@ import {
   isOfConsole,
   type Operation,
 } from './endpoint.ts';
+import { uploadCommand } from '../media/upload.ts';
 import { HttpError, invalidRequest, isRefusal, maxBodyBytes } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { rateAnswerHeaders } from './limits/rate-headers.ts';
@@ -86,23 +87,44 @@ export function defineEndpoint<
     run,
     serve: (ctx, deps, authentication) =>
       guardRequest({ ctx, deps, authentication, operation }, async (identity) => {
+        const takesMedia = operation.takesInlineFiles === true || operation.createsTask === true;
         const serve = async () => {
-          const json = body && (await (operation.takesInlineFiles === true ? readFields : readJson)(ctx));
+          const reading = body && (operation.takesInlineFiles === true ? readFields : readJson)(ctx);
+          const json = await reading?.catch(takesMedia ? pointToUploads(deps) : rethrow);
           const given = { query: query && queryObject(ctx), body: json };
           succeed(ctx, operation, await run({ identity, ctx, ...given }, deps));
         };
         const isUpload = operation.takesInlineFiles === true && 'caller' in identity;
-        return isUpload ? withInlineFiles(ctx, identity.caller.accountId, serve) : serve();
+        return isUpload ? withInlineFiles(ctx, { deps, accountId: identity.caller.accountId }, serve) : serve();
       }),
   };
 }
 
+type Uploading = { readonly deps: Pick<HttpDeps, 'publicUrl'>; readonly accountId: string };
+
 /** Runs `serve`, which reads a body with files. A body beyond the usual limit takes a slot of the account's uploads. */
-export function withInlineFiles(ctx: Context, accountId: string, serve: () => Promise<void>): Promise<void> {
-  const bytes = inlineBytes(ctx);
+export async function withInlineFiles(
+  ctx: Context,
+  { deps, accountId }: Uploading,
+  serve: () => Promise<void>,
+): Promise<void> {
+  const bytes = await Promise.resolve(ctx).then(inlineBytes).catch(pointToUploads(deps));
   if (bytes <= maxBodyBytes) return serve();
   allowSlowBody(ctx.req);
   return withUploadSlot({ accountId, bytes }, serve);
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+/** Files that are too large for a request can be uploaded on their own. */
+function pointToUploads({ publicUrl }: Uploading['deps']) {
+  return (error: unknown): never => {
+    if (!(error instanceof HttpError) || error.code !== 'body_too_large') throw error;
+    const hint = `upload files, and send their URLs: ${uploadCommand(publicUrl)}`;
+    throw new HttpError('body_too_large', { msg: `${error.envelope.msg}; ${hint}` });
+  };
 }
 
 function methodOf(route: string): Operation['method'] {

@@ -33,6 +33,8 @@ type Described = {
   readonly headers?: z.ZodObject;
   /** Content types of a body that is a file, which the handler reads itself. */
   readonly fileTypes?: readonly string[];
+  /** The body may be of any type, because its content is judged; `fileTypes` are those that clients send. */
+  readonly takesAnyType?: true;
   /** Additional headers of a success: name and meaning. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
   /** The API that the endpoint belongs to, if it is not our own. */
@@ -183,7 +185,7 @@ export function failuresOf(
     [guards.createsTask, ['too_many_refused_creates']],
     [body !== undefined, bodyFailures],
     [guards.takesInlineFiles, ['malformed_form', 'account_closed', 'too_many_uploads', 'uploads_busy']],
-    [fileTypes !== undefined, fileFailures],
+    [fileTypes !== undefined, fileFailures.filter((code) => code !== 'unsupported_media_type' || !guards.takesAnyType)],
     [query !== undefined, ['invalid_request']],
   ];
   return [...new Set([...codes.flatMap(([isOn, failures]) => (isOn === true ? failures : [])), ...ofHandler])];

@@ -1,11 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { invalidRequest, HttpError } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
+import { formatOf } from '../media/file-format.ts';
 import { maxUploads, uploadUrl } from '../media/upload.ts';
 import { inputLimits } from '../tasks/input-bounds.ts';
 import { mediaFields } from '../tasks/task-input.ts';
-
-const dataUrl = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w-]+=[\w."-]+)*;base64,/;
 
 type InlineDeps = Pick<HttpDeps, 'storeUpload' | 'publicUrl'>;
 type Media = Readonly<Record<string, unknown>>;
@@ -57,11 +56,41 @@ export async function hostInlineMedia(
 
 async function bytesOf(value: unknown, path: string): Promise<Uint8Array | undefined> {
   if (value instanceof Blob) return new Uint8Array(await value.arrayBuffer());
-  if (typeof value !== 'string' || !value.startsWith('data:')) return undefined;
-  const [prefix] = dataUrl.exec(value.slice(0, 200)) ?? [];
-  const base64 = value.slice(prefix?.length ?? 0);
-  if (prefix === undefined || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) {
+  if (typeof value !== 'string') return undefined;
+  const base64 = isDataUrl(value) ? value.slice(prefixBytes(value)) : bareBase64(value);
+  if (base64 === undefined) return undefined;
+  const bytes = base64Bytes(base64);
+  if (bytes === undefined)
     throw invalidRequest([{ path, message: 'must be an http or https URL, or a data URL in base64' }]);
-  }
-  return Buffer.from(base64, 'base64');
+  return bytes;
+}
+
+export function isDataUrl(value: string): boolean {
+  return /^\s*data:/i.test(value.slice(0, 100));
+}
+
+/** The length of the prefix; that of the whole value if it is not in base64, so that nothing is left to decode. */
+function prefixBytes(value: string): number {
+  const [prefix] = /^\s*data:[^,]*;\s*base64\s*,/i.exec(value.slice(0, 400)) ?? [];
+  return prefix?.length ?? value.length;
+}
+
+/** Shorter text is no file. */
+const minBase64 = 100;
+
+/** Returns a value that is a file in base64 without the prefix of a data URL, which its first bytes show. */
+function bareBase64(value: string): string | undefined {
+  const start = value.slice(0, minBase64).trim();
+  if (value.length < minBase64 || !/^[A-Za-z0-9+/_\s-]+$/.test(start)) return undefined;
+  const kind = formatOf(Buffer.from(start, 'base64'))?.kind;
+  return kind === undefined || kind === 'other' ? undefined : value;
+}
+
+/**
+ * Decodes base64 as browsers, Python and Node write it: in either alphabet, wrapped, with or without padding, and percent-encoded where
+ * it is part of an address. Returns undefined for other text.
+ */
+function base64Bytes(text: string): Uint8Array | undefined {
+  const plain = text.replaceAll(/\s+/g, '').replaceAll(/%(2B|2F|3D|0A|0D|20)/gi, (code) => decodeURIComponent(code).trim());
+  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(plain) ? Buffer.from(plain, 'base64') : undefined;
 }

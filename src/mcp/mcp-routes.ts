@@ -13,7 +13,7 @@ export function mcpRoutes(router: AppRouter, deps: HttpDeps, authentication: Aut
     // Authenticate before the body is read. The guards of its message
     // authenticate again, because a cached key may have been revoked.
     const { accountId } = authentication.cachedCaller(ctx) ?? (await authentication.client(ctx, null)).caller;
-    await withInlineFiles(ctx, accountId, async () => {
+    await withInlineFiles(ctx, { deps, accountId }, async () => {
       const body = await readJson(ctx, maxInlineBytes);
       // Importing this module takes a third of a second, which the start of the
       // process must not wait for.

@@ -8,7 +8,7 @@ import { existing } from '../http/errors.ts';
 import { opaqueId, wholeNumber } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { idempotencyKeySchema } from '../http/idempotency-key.ts';
-import { hostInlineMedia } from '../ingress/inline-media.ts';
+import { hostInlineMedia, isDataUrl } from '../ingress/inline-media.ts';
 import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../media/upload.ts';
 import { listModels } from '../models/model-routes.ts';
 import { createTaskFor } from '../tasks/create-task.ts';
@@ -153,9 +153,7 @@ const uploadMedia: Tool = {
   output: z.strictObject({ url: z.url(), fields: z.array(z.string()) }),
   run: async (given, { identity }, deps) => {
     const { data } = parse(uploadInput, given);
-    const value = data.startsWith('data:')
-      ? data
-      : `data:application/octet-stream;base64,${data.replaceAll(/\s/g, '')}`;
+    const value = isDataUrl(data) ? data : `data:application/octet-stream;base64,${data}`;
     const url = String(await hostInlineMedia(deps, identity.caller.accountId, { path: 'data', value }));
     const upload = existing(uploadFromUrl(deps.publicUrl, url), 'media_missing');
     const fields = mediaFields.filter(({ media }) => media === uploadKinds[upload.fileName]).map(({ name }) => name);

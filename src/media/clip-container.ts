@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { formatOf } from './file-format.ts';
 import { type Box, BoxError, boxFile, type BoxFile, boxesIn, readAt } from './mp4-boxes.ts';
 import type { UploadName } from './upload.ts';
 
@@ -13,14 +14,14 @@ export type ClipKind = 'video' | 'audio';
 export type ClipContainer = {
   readonly kind: ClipKind;
   /** ffmpeg's name of the reader. */
-  readonly demuxer: 'mov' | 'matroska' | 'mp3' | 'wav';
+  readonly demuxer: 'mov' | 'matroska' | 'avi' | 'mp3' | 'wav' | 'aac' | 'ogg' | 'flac' | 'aiff';
   /** Its name as an upload. */
   readonly fileName: UploadName;
 };
 
 /**
- * Returns the container of an MP4, MOV, WebM, MP3, WAV or M4A; undefined for every other file, such as a playlist. Reads a few headers
- * only, so that a hostile file costs neither memory nor time. Throws `ClipRefusal` for a file that is empty or that ends too early.
+ * Returns the container of a video or of sound; undefined for every other file, such as a playlist. Reads a few headers only, so that a
+ * hostile file costs neither memory nor time. Throws `ClipRefusal` for a file that is empty or that ends too early.
  */
 export async function clipContainerOf(path: string): Promise<ClipContainer | undefined> {
   await using handle = await open(path);
@@ -28,15 +29,44 @@ export async function clipContainerOf(path: string): Promise<ClipContainer | und
   if (file.bytes === 0) throw new ClipRefusal('is empty');
   const start = await readAt(file, 0, startBytes);
   const text = start.toString('latin1');
+  if (formatOf(start)?.kind === 'image') return undefined;
   if (/^[^]{4}(ftyp|moov|mdat|free|skip|wide)/.test(text))
     return await isoContainer(file, text.slice(4, 12)).catch(refuse);
-  if (text.startsWith('\x1aE\xdf\xa3')) return webmContainer(file, start);
-  if (/^RIFF[^]{4}WAVE/.test(text)) return wavContainer(file, start);
-  return isMp3(start) ? { kind: 'audio', demuxer: 'mp3', fileName: 'audio.mp3' } : undefined;
+  if (text.startsWith('\x1aE\xdf\xa3')) return matroskaContainer(file, start);
+  if (/^RIFF[^]{4}AVI /.test(text)) return riffContainer(file, start, { kind: 'video', demuxer: 'avi', fileName: 'video.avi' });
+  if (/^RIFF[^]{4}WAVE/.test(text)) return riffContainer(file, start, { kind: 'audio', demuxer: 'wav', fileName: 'audio.wav' });
+  return await soundContainer(file, text);
 }
 
-/** It includes the header of a WebM. */
-const startBytes = 256;
+/** It includes the tracks of a WebM, unless an upstream wrote much in front of them. */
+const startBytes = 4096;
+
+/** ffmpeg's readers of sound, by the first bytes. */
+const sounds = [
+  [/^OggS(?![^]{24,200}?(?:\x80theora|fishead))/, { kind: 'audio', demuxer: 'ogg', fileName: 'audio.ogg' }],
+  [/^fLaC/, { kind: 'audio', demuxer: 'flac', fileName: 'audio.flac' }],
+  [/^FORM[^]{4}AIF[FC]/, { kind: 'audio', demuxer: 'aiff', fileName: 'audio.aiff' }],
+  [/^\xff[\xf0\xf1\xf8\xf9]/, { kind: 'audio', demuxer: 'aac', fileName: 'audio.aac' }],
+] as const satisfies readonly (readonly [RegExp, ClipContainer])[];
+
+/** A tag (ID3) may precede an MP3, and any of the others. */
+async function soundContainer(file: BoxFile, start: string): Promise<ClipContainer | undefined> {
+  const tagBytes = start.startsWith('ID3') ? tagLength(Buffer.from(start.slice(6, 10), 'latin1')) : 0;
+  const sound = tagBytes === 0 ? start : (await readAt(file, tagBytes, soundBytes)).toString('latin1');
+  const known = sounds.find(([signature]) => signature.test(sound));
+  if (known !== undefined) return known[1];
+  const isTagged = tagBytes > 0;
+  return isTagged || isMp3(Buffer.from(sound, 'latin1'))
+    ? { kind: 'audio', demuxer: 'mp3', fileName: 'audio.mp3' }
+    : undefined;
+}
+
+const soundBytes = 256;
+
+/** The length of a tag has seven bits a byte, and excludes its header. */
+function tagLength(size: Buffer): number {
+  return 10 + size.reduce((length, byte) => length * 128 + (byte & 0x7f), 0);
+}
 
 const cutOff = () => new ClipRefusal('is damaged or cut off');
 
@@ -77,8 +107,7 @@ async function handlersIn(file: BoxFile, index: Box): Promise<ReadonlySet<string
 
 const segmentId = 0x18_53_80_67;
 
-function webmContainer({ bytes }: BoxFile, start: Buffer): ClipContainer | undefined {
-  if (!start.includes('B\x82\x84webm', 0, 'latin1')) return undefined;
+function matroskaContainer({ bytes }: BoxFile, start: Buffer): ClipContainer {
   const header = numberAt(start, 4);
   const segmentAt = header === undefined ? Infinity : header.endsAt + header.value;
   if (segmentAt + 4 <= start.length && start.readUInt32BE(segmentAt) === segmentId) {
@@ -86,7 +115,12 @@ function webmContainer({ bytes }: BoxFile, start: Buffer): ClipContainer | undef
     // A live recording does not know its size.
     if (segment?.isUnknown === false && segment.endsAt + segment.value > bytes) throw cutOff();
   }
-  return { kind: 'video', demuxer: 'matroska', fileName: 'video.webm' };
+  const text = start.toString('latin1');
+  const isWebm = /B\x82[^]webm/.test(text.slice(0, 256));
+  // The ids of codecs begin with the kind of their track. Recorders of browsers write sound alone.
+  if (/\x86[\x80-\xff]A_/.test(text) && !/\x86[\x80-\xff]V_/.test(text))
+    return { kind: 'audio', demuxer: 'matroska', fileName: isWebm ? 'audio.webm' : 'audio.mka' };
+  return { kind: 'video', demuxer: 'matroska', fileName: isWebm ? 'video.webm' : 'video.mkv' };
 }
 
 /** A number of EBML: the zero bits at its beginning count its further bytes. */
@@ -101,17 +135,17 @@ function numberAt(bytes: Buffer, at: number) {
 }
 
 /** Programs that write to a pipe give a size near 2 or 4 GiB, or none. */
-const unknownWavBytes = 0x7f_00_00_00;
+const unknownRiffBytes = 0x7f_00_00_00;
 
-function wavContainer({ bytes }: BoxFile, start: Buffer): ClipContainer {
+/** Throws for a file that is shorter than its header says. */
+function riffContainer({ bytes }: BoxFile, start: Buffer, container: ClipContainer): ClipContainer {
   const size = start.readUInt32LE(4);
-  if (size < unknownWavBytes && size > bytes) throw cutOff();
-  return { kind: 'audio', demuxer: 'wav', fileName: 'audio.wav' };
+  if (size < unknownRiffBytes && size > bytes) throw cutOff();
+  return container;
 }
 
-/** True for a tag of MP3 or for the header of a frame: MPEG 1, 2 or 2.5, layer III. */
+/** True for the header of a frame: MPEG 1, 2 or 2.5, layer III. */
 function isMp3(start: Buffer): boolean {
-  if (start.toString('latin1', 0, 3) === 'ID3') return true;
   const [sync = 0, version = 0, rates = 0] = start;
   const isLayer3 = sync === 0xff && (version & 0xe6) === 0xe2 && (version & 0x18) !== 0x08;
   return isLayer3 && (rates & 0xf0) !== 0xf0 && (rates & 0x0c) !== 0x0c;

@@ -1,10 +1,13 @@
-import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { type ClipContainer, type ClipKind, ClipRefusal } from './clip-container.ts';
 import { failedByDisk, FfmpegError, reportedTooMuch } from './ffmpeg.ts';
-import { readVideo } from './read-video.ts';
+import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
+import { ReadTimeoutError, readVideo } from './read-video.ts';
+import { VideoFileError } from './video-file-error.ts';
 import { decoderThreads, untrustedInput } from './untrusted-input.ts';
+import { maxFrameRate } from './upload.ts';
 import type { ClipBounds } from '../tasks/input-bounds.ts';
 
 /** `maxPixels` is the limit of a video only. */
@@ -21,8 +24,6 @@ type Conversion = {
   readonly signal: AbortSignal;
 };
 
-/** More frames a second than any camera's, so that the work on a clip is bounded by its limits. */
-const maxFrameRate = 120;
 /** Encoders fill their last frame. */
 const paddingSeconds = 0.25;
 /** Decoders work on whole blocks of at most 64 pixels a side. The exact limit is checked on the converted clip. */
@@ -48,15 +49,30 @@ const decoders = [
  * decoded.
  */
 export async function convertClip(conversion: Conversion): Promise<number> {
-  const { ffmpeg, kind, limits, path, signal } = conversion;
+  const { ffmpeg, kind, limits, fetchedPath, path, signal } = conversion;
   const limitMs = baseLimitMs + limits.maxSeconds * limitMsPerSecond;
-  const args = [...inputArgs(conversion), ...(kind === 'video' ? pictureArgs(limits) : ['-vn'])];
+  const wideColors = kind === 'video' ? await readColors(fetchedPath, signal) : undefined;
+  const cubePath = `${path}.cube`;
+  if (wideColors !== undefined) await writeFile(cubePath, cubeOf(wideColors));
+  const colors = wideColors && { wideColors, cube: basename(cubePath) };
+  const args = [...inputArgs(conversion), ...(kind === 'video' ? pictureArgs(limits, colors) : ['-vn'])];
   args.push(...soundArgs(kind), ...outputArgs(limits), path);
   // Sound has no frames that could show its progress, so the limit replaces the watch for stalls.
   await ffmpeg({ args, cwd: dirname(path), signal, limitMs, stallMs: 2 * limitMs }).catch((error: unknown) => {
     throw explainFailure(error, kind, limits);
   });
+  await rm(cubePath, { force: true });
   return await checkedSeconds(conversion);
+}
+
+/** Undefined also for a file that the reader does not know, such as an AVI, which has no HDR; ffmpeg judges a file that cannot be read. */
+async function readColors(path: string, signal: AbortSignal): Promise<WideColors | undefined> {
+  const streams = await readVideo('streams', path, signal).catch((error: unknown) => {
+    if (error instanceof ReadTimeoutError) throw new ClipRefusal('takes too long to decode', { cause: error });
+    if (error instanceof VideoFileError) return undefined;
+    throw error;
+  });
+  return streams?.wideColors;
 }
 
 function inputArgs({ demuxer, limits: { maxPixels }, fetchedPath }: Conversion): string[] {
@@ -65,13 +81,18 @@ function inputArgs({ demuxer, limits: { maxPixels }, fetchedPath }: Conversion):
   return ['-codec_whitelist', decoders, ...untrustedInput({ demuxer, path: fetchedPath, maxPixels: largest })];
 }
 
+type Colors = { readonly wideColors: WideColors; readonly cube: string };
+
 /** Square pixels and even sides, which H.264 needs; without B-frames, as in `encodedPicture` of normalize-video.ts. */
-function pictureArgs({ maxSeconds }: ClipLimits): string[] {
-  const filters = 'scale=iw*sar:ih,setsar=1,crop=trunc(iw/2)*2:trunc(ih/2)*2';
+function pictureArgs({ maxSeconds }: ClipLimits, colors: Colors | undefined): string[] {
+  // A limit of the output (`-frames:v`) would end the sound with the picture.
+  const limit = `trim=end_frame=${frameLimit(maxSeconds)}`;
+  const filters = ['scale=iw*sar:ih', 'setsar=1', 'crop=trunc(iw/2)*2:trunc(ih/2)*2', limit];
+  if (colors !== undefined) filters.push(...sdrFilters(colors.wideColors, colors.cube));
   const encoder = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '20', '-bf', '0', '-pix_fmt', 'yuv420p'];
   // Captions are text of the client's, hidden in the picture.
   const withoutCaptions = ['-a53cc', '0'];
-  return ['-map', '0:V:0', '-vf', filters].concat(encoder, withoutCaptions, ['-frames:v', `${frameLimit(maxSeconds)}`]);
+  return ['-map', '0:V:0', '-vf', filters.join(), ...encoder, ...withoutCaptions, ...(colors ? sdrTags : [])];
 }
 
 function frameLimit(maxSeconds: number): number {
@@ -114,9 +135,13 @@ async function checkedSeconds({ kind, path, limits, signal }: Conversion): Promi
   if (size >= maxMegabytes * 1024 * 1024) throw new ClipRefusal(`is larger than ${maxMegabytes} MB as H.264 and AAC`);
   const measured = await readVideo(`${kind}Clip`, path, signal);
   if (measured === undefined) throw new ClipRefusal('has no picture or sound that can be played');
-  const { seconds, pixels, frames } = measured;
+  const { seconds, soundSeconds, pixels, frames } = measured;
   if (pixels > maxPixels) throw new ClipRefusal(tooLarge(maxPixels));
-  if (seconds > maxSeconds + paddingSeconds) throw new ClipRefusal(`is longer than ${maxSeconds} seconds`);
+  // Frames end at their limit, before the seconds do.
   if (frames >= frameLimit(maxSeconds)) throw new ClipRefusal(`has more than ${maxFrameRate} frames per second`);
+  if (seconds > maxSeconds + paddingSeconds) {
+    const what = kind === 'video' && soundSeconds >= seconds ? 'has sound that is' : 'is';
+    throw new ClipRefusal(`${what} longer than ${maxSeconds} seconds`);
+  }
   return seconds;
 }

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import type { Head } from '../outbound/body.ts';
 import type { GuardedClient } from '../outbound/client.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { TaskError } from '../platform/errors.ts';
@@ -74,14 +76,35 @@ export async function downloadMedia(
   if (isThere === true) return;
   if (isThere === false) throw unreachable('has expired; upload it again');
   const limits = { maxBytes: maxMegabytes * 1024 * 1024, timeoutMs, maxRedirects, headers: { accept }, signal };
-  const answer = await client.download(url, path, limits).catch((error: unknown) => {
-    if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'busy') throw error;
-    if (error.kind === 'too_large') throw invalidMedia(kind, source, `is larger than ${maxMegabytes} MB`, error);
-    // The message is the same for every network error, so that it reveals nothing about our network.
-    throw unreachable('could not be fetched', new Error(`${error.kind}: ${error.detail}`, { cause: error }));
-  });
+  const download = () =>
+    client.download(url, path, limits).catch((error: unknown) => {
+      if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'busy') throw error;
+      if (error.kind === 'too_large') throw invalidMedia(kind, source, `is larger than ${maxMegabytes} MB`, error);
+      if (error.kind === 'encoding') throw unreachable(`could not be fetched: its server compressed it as ${error.detail}`, error);
+      // The message is the same for every network error, so that it reveals nothing about our network.
+      throw unreachable('could not be fetched', new Error(`${error.kind}: ${error.detail}`, { cause: error }));
+    });
+  let answer = await download();
+  const pauseMs = pauseBeforeRetry(answer);
+  if (pauseMs !== undefined) {
+    await delay(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    answer = await download();
+  }
   if (answer.status < 200 || answer.status > 299)
     throw unreachable(`could not be fetched: its server answered ${answer.status}`);
+}
+
+const usualPauseMs = 2_000;
+/** A server that needs longer gets no second request. */
+const maxPauseMs = 30_000;
+
+/** Returns how long a server that is busy wants to be left alone; undefined for every other answer, which is final. */
+function pauseBeforeRetry({ status, headers }: Head): number | undefined {
+  if (status !== 429 && status !== 503) return undefined;
+  const asked = headers['retry-after'];
+  const ms = asked === undefined ? usualPauseMs : /^\d+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
+  if (Number.isNaN(ms)) return usualPauseMs;
+  return ms > maxPauseMs ? undefined : Math.max(0, ms);
 }
 
 export function invalidMedia(kind: MediaKind, source: MediaSource, why: string, cause?: unknown): TaskError {

@@ -9,9 +9,16 @@ const contentTypes: ReadonlyMap<string, string> = new Map([
   ['.mp4', 'video/mp4'],
   ['.mov', 'video/quicktime'],
   ['.webm', 'video/webm'],
+  ['.mkv', 'video/x-matroska'],
+  ['.avi', 'video/x-msvideo'],
   ['.mp3', 'audio/mpeg'],
   ['.wav', 'audio/wav'],
   ['.m4a', 'audio/mp4'],
+  ['.aac', 'audio/aac'],
+  ['.ogg', 'audio/ogg'],
+  ['.mka', 'audio/x-matroska'],
+  ['.flac', 'audio/flac'],
+  ['.aiff', 'audio/aiff'],
   ['.jpg', 'image/jpeg'],
 ]);
 

@@ -1,15 +1,26 @@
 import { hash } from 'node:crypto';
-import { mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { v4 as uuidv4 } from 'uuid';
-import { maxUploadBytes, maxUploadMegabytes, type Upload, type UploadName, uploadKey, uploadKinds } from './upload.ts';
+import {
+  imageLimits,
+  maxUploadBytes,
+  maxUploadMegabytes,
+  mediaFormats,
+  type Upload,
+  type UploadName,
+  uploadKey,
+  uploadKinds,
+  whatToSend,
+} from './upload.ts';
+import { type FileFormat, formatOfFile } from './file-format.ts';
+import type { FrameSize } from './frame-size.ts';
 import type { ResultStore } from './result-store.ts';
 import type { ReceiveFile, UploadOutcome } from '../http/http-deps.ts';
 import { ClipRefusal, clipContainerOf } from './clip-container.ts';
-import { decodeImage, ImageRefusal } from './image-decode.ts';
-import { isPhotoFormat } from './image-library.ts';
-import { readAt } from './mp4-boxes.ts';
+import { ImageRefusal } from './image-decode.ts';
+import { readImage } from './read-image.ts';
 import { AccountClosed } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
 import { abandonUpload, addUpload, confirmUpload, recordContent, reuseUpload } from './uploads.ts';
@@ -22,7 +33,7 @@ type Deps = {
 };
 
 /** A file that may be stored. */
-type Checked = { readonly fileName: UploadName; readonly path: string };
+type Checked = Partial<FrameSize> & { readonly fileName: UploadName; readonly path: string };
 type Received = Checked & { readonly sha256: Buffer | undefined };
 
 /**
@@ -40,7 +51,9 @@ export function createMediaUploads({ db, resultStore, retentionMs, workFolder }:
       const sha256 = reuses ? hash('sha256', await readFile(path), 'buffer') : undefined;
       const stored = sha256 && (await reuseUpload(db, accountId, sha256, retentionMs));
       if (stored !== undefined) return { kind: 'stored', upload: stored, expiresAt: stored.expiresAt };
-      const checked = await ((await isImage(path)) ? limited(() => checkImage(folder, path)) : checkClip(path));
+      const format = await formatOfFile(path);
+      const check = () => (format?.kind === 'image' ? limited(() => checkImage(folder, path)) : checkClip(path, format));
+      const checked = await check();
       return await store(accountId, { ...checked, sha256 });
     } catch (error) {
       if (error instanceof ImageRefusal || error instanceof ClipRefusal) return { kind: 'refused', why: error.message };
@@ -50,11 +63,11 @@ export function createMediaUploads({ db, resultStore, retentionMs, workFolder }:
     }
   };
 
-  async function store(accountId: string, { fileName, path, sha256 }: Received): Promise<UploadOutcome> {
+  async function store(accountId: string, { fileName, path, sha256, widthPx, heightPx }: Received): Promise<UploadOutcome> {
     // A random id, so that no client can guess those of other accounts.
     const upload: Upload = { uploadId: uuidv4(), fileName };
     const { size: bytes } = await stat(path);
-    const added = await addUpload(db, { ...upload, accountId, bytes, retentionMs });
+    const added = await addUpload(db, { ...upload, accountId, bytes, retentionMs, widthPx, heightPx });
     if (added === undefined) return { kind: 'too_many' };
     try {
       await resultStore.put(uploadKey(upload), path);
@@ -77,32 +90,29 @@ export function createMediaUploads({ db, resultStore, retentionMs, workFolder }:
   }
 }
 
-/** The longest start by which images are recognized. */
-const startBytes = 12;
-
-async function isImage(path: string): Promise<boolean> {
-  await using handle = await open(path);
-  return isPhotoFormat(await readAt({ handle }, 0, startBytes));
-}
-
 async function checkImage(folder: string, received: string): Promise<Checked> {
   await requireSize('image.jpg', received);
   const path = join(folder, 'image.jpg');
-  await writeFile(path, (await decodeImage(await readFile(received))).jpeg);
-  return { fileName: 'image.jpg', path };
+  const { jpeg, ...size } = await readImage(received, { maxMegabytes: maxUploadMegabytes.image });
+  await writeFile(path, jpeg);
+  return { fileName: 'image.jpg', path, ...size };
 }
 
-const notReadable = 'is not a readable JPEG, PNG or WebP image, MP4, MOV or WebM video, or MP3, WAV or M4A audio file';
+const everyKind = [
+  whatToSend('image', imageLimits(maxUploadMegabytes.image)),
+  `an ${mediaFormats.video} video of at most ${maxUploadMegabytes.video} MB`,
+  `or an ${mediaFormats.audio} file of at most ${maxUploadMegabytes.audio} MB`,
+].join('; ');
 
-async function checkClip(path: string): Promise<Checked> {
+async function checkClip(path: string, format: FileFormat | undefined): Promise<Checked> {
   const container = await clipContainerOf(path);
-  if (container === undefined) throw new ClipRefusal(notReadable);
+  if (container === undefined) throw new ClipRefusal(`is ${format?.name ?? 'not a readable file'}; ${everyKind}`);
   const { fileName } = container;
   await requireSize(fileName, path);
   return { fileName, path };
 }
 
-/** The content may be of another kind than the type of the request, by which its body was limited. */
+/** A form is limited as the largest kind. */
 async function requireSize(fileName: UploadName, path: string): Promise<void> {
   const kind = uploadKinds[fileName];
   if ((await stat(path)).size > maxUploadBytes(kind))

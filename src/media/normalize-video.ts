@@ -1,11 +1,12 @@
-import { stat } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { type FrameSize, frameSize } from './frame-size.ts';
 import type { Ffmpeg, VideoForm } from '../tasks/ports.ts';
 import { containerOf } from '../outbound/container.ts';
 import { carryManifest } from './carry-manifest.ts';
+import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
 import { blamingFile } from './inspect-video.ts';
 import { readVideo } from './read-video.ts';
 import { decoderThreads, untrustedInput } from './untrusted-input.ts';
@@ -57,6 +58,7 @@ export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
       // An upstream's notes, such as the prompt and the graph that made the video, are not for the client.
       const output = ['-map_metadata', '-1', '-map_chapters', '-1', '-movflags', '+faststart', '-f', 'mp4', targetPath];
       const args = [...input, ...plan.args, ...limits, ...output];
+      if (plan.wideColors !== undefined) await writeFile(join(dirname(targetPath), cubeName), cubeOf(plan.wideColors));
       await limited(() => ffmpeg({ args, cwd: dirname(targetPath), signal, limitMs }));
       await requireWhole({ path: targetPath, mostBytes, claimedSeconds: found?.durationSeconds ?? 0, signal });
       if (layout?.manifest !== undefined) await carryManifest(videoPath, layout.manifest, targetPath);
@@ -70,12 +72,14 @@ type Streams = NonNullable<Awaited<ReturnType<VideoReadings['streams']>>>;
 function planOf(found: Streams | undefined, form: VideoForm) {
   const size = form.fit === 'convert' ? frameSize(form.resolution, form.ratio, found) : undefined;
   const fits = size === undefined || (found?.widthPx === size.widthPx && found.heightPx === size.heightPx);
-  const keepsPicture = found?.isPlayable === true && fits;
+  // Players differ in how they show HDR, and its poster would have pale colors.
+  const wideColors = found?.wideColors;
+  const keepsPicture = found?.isPlayable === true && fits && wideColors === undefined;
   const keepsSound = found !== undefined && (found.audio === undefined || (found.audio === 'aac' && form.audio));
-  const picture = keepsPicture ? ['-c:v', 'copy'] : encodedPicture(size);
+  const picture = keepsPicture ? ['-c:v', 'copy'] : encodedPicture(size, wideColors);
   const sound = keepsSound ? ['-c:a', 'copy'] : ['-c:a', 'aac', '-b:a', '192k', '-ac', '2'];
   const streams = ['-map', '0:V:0', ...(form.audio ? ['-map', '0:a:0?'] : ['-an'])];
-  return { isCopy: keepsPicture && keepsSound, args: [...streams, ...picture, ...sound] };
+  return { isCopy: keepsPicture && keepsSound, args: [...streams, ...picture, ...sound], wideColors };
 }
 
 /** A signed video stays as it is also with its index at the end, because its signature covers the offsets of its boxes. */
@@ -88,14 +92,20 @@ function mayStay(layout: VideoLayout | undefined): boolean {
  * Square pixels and even sides, which H.264 needs; of a given size when there is one, then cut at two sides instead of distorted.
  * Without B-frames: newer ffmpegs keep an uneven rate, and write too short a length where pictures are not in their order.
  */
-function encodedPicture(size: FrameSize | undefined): string[] {
+function encodedPicture(size: FrameSize | undefined, wideColors: WideColors | undefined): string[] {
   const even = 'crop=trunc(iw/2)*2:trunc(ih/2)*2';
   const [width, height] = [size?.widthPx, size?.heightPx];
   // Scaling to whole sides makes pixels slightly oblong.
   const cut = `scale=${width}:${height}:force_original_aspect_ratio=increase,crop=${width}:${height},setsar=1`;
-  const filters = `scale=iw*sar:ih,setsar=1,${size === undefined ? even : cut}`;
-  return ['-vf', filters, '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '18', '-bf', '0', '-pix_fmt', 'yuv420p'];
+  const colors = wideColors === undefined ? [] : sdrFilters(wideColors, cubeName);
+  const filters = ['scale=iw*sar:ih', 'setsar=1', size === undefined ? even : cut, ...colors].join();
+  const tags = wideColors === undefined ? [] : sdrTags;
+  const encoder = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '18', '-bf', '0', '-pix_fmt', 'yuv420p'];
+  return ['-vf', filters, ...encoder, ...tags];
 }
+
+/** In the folder of the new file. */
+const cubeName = 'to-bt709.cube';
 
 type Wholeness = Pick<Normalisation, 'signal'> & {
   readonly path: string;

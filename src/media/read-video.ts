@@ -69,7 +69,9 @@ async function readerReply(order: ReadOrder, signal: AbortSignal): Promise<ReadR
     const reply = await replyOf(reader, order, signal);
     // After a file that cannot be read, work on it may still be under way, and must not fail the next one.
     const isRead = 'value' in reply && reply.value !== undefined;
-    isReusable = isRead && reader.connected && !reader.killed;
+    // A decoder keeps the memory of the largest image.
+    const keepsMemory = order.reading === 'picture';
+    isReusable = isRead && !keepsMemory && reader.connected && !reader.killed;
     return reply;
   } finally {
     if (isReusable) idle.add(reader);

@@ -6,7 +6,9 @@ import type { Ffmpeg, ReferenceClip } from '../tasks/ports.ts';
 import { ClipRefusal, type ClipKind, clipContainerOf } from './clip-container.ts';
 import { type ClipLimits, convertClip } from './convert-clip.ts';
 import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaSource } from './fetch-media.ts';
+import { formatOfFile } from './file-format.ts';
 import { decoderThreads } from './untrusted-input.ts';
+import { whatToSend } from './upload.ts';
 
 type FetchReferenceClips = FetchSettings & {
   readonly kind: ClipKind;
@@ -24,8 +26,8 @@ const converting = createSlots({
 });
 
 const forms = {
-  video: { extension: 'mp4', accept: 'video/mp4, video/quicktime, video/webm', formats: 'an MP4, MOV or WebM video' },
-  audio: { extension: 'm4a', accept: 'audio/mpeg, audio/wav, audio/mp4', formats: 'an MP3, WAV or M4A file' },
+  video: { extension: 'mp4', accept: 'video/mp4, video/quicktime, video/webm, */*;q=0.5' },
+  audio: { extension: 'm4a', accept: 'audio/mpeg, audio/wav, audio/mp4, */*;q=0.5' },
 } as const satisfies Record<ClipKind, unknown>;
 
 /** A link of half a megabyte a second is fast enough for every size. */
@@ -59,7 +61,7 @@ async function fetchOne(
   await downloadMedia(request, source, fetchedPath, { kind, maxMegabytes, timeoutMs, accept });
   const path = join(folder, `${kind}-${index}.${extension}`);
   try {
-    const demuxer = await demuxerOf(kind, fetchedPath);
+    const demuxer = await demuxerOf(kind, fetchedPath, limits);
     const convert = () => convertClip({ ffmpeg, kind, demuxer, limits, fetchedPath, path, signal });
     const seconds = await converting.hold('clip', signal, convert);
     await rm(fetchedPath);
@@ -69,8 +71,11 @@ async function fetchOne(
   }
 }
 
-async function demuxerOf(kind: ClipKind, path: string) {
+async function demuxerOf(kind: ClipKind, path: string, { maxMegabytes, maxSeconds }: ClipLimits) {
   const container = await clipContainerOf(path);
-  if (container?.kind !== kind) throw new ClipRefusal(`is not ${forms[kind].formats}`);
-  return container.demuxer;
+  if (container?.kind === kind) return container.demuxer;
+  const found = (await formatOfFile(path))?.name;
+  const name = (container?.kind === 'video' ? found?.replace(/ file$/, ' video') : found) ?? `not a readable ${kind === 'video' ? 'video' : 'sound file'}`;
+  const limits = `of at most ${maxMegabytes} MB and ${maxSeconds} seconds`;
+  throw new ClipRefusal(`is ${name}; ${whatToSend(kind, limits)}`);
 }

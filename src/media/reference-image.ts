@@ -1,22 +1,23 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FrameSize } from './frame-size.ts';
 import type { ReferenceImage } from '../tasks/ports.ts';
 import { createSlots } from '../outbound/limits.ts';
 import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaSource } from './fetch-media.ts';
-import { decodeImage, ImageRefusal } from './image-decode.ts';
+import { ImageRefusal } from './image-decode.ts';
+import { readImage } from './read-image.ts';
+import { maxImageMegabytes } from './upload.ts';
 
 type FetchReferenceImages = FetchSettings & {
   /** The images become `image-0.jpg`, `image-1.jpg`, … in the folder. */
   readonly sources: readonly MediaSource[];
 };
 
-/** The documented 30 MB, read as the larger of its two meanings. */
 const limits = {
   kind: 'image',
-  maxMegabytes: 30,
+  maxMegabytes: maxImageMegabytes,
   timeoutMs: 120_000,
-  accept: 'image/jpeg, image/png, image/webp',
+  accept: 'image/jpeg, image/png, image/webp, */*;q=0.5',
 } as const;
 
 /** Images that are decoded at the same time in this process: each may need 300 MB at 6000 by 6000 px. None waits in memory. */
@@ -40,14 +41,14 @@ async function fetchOne(settings: FetchSettings, index: number, source: MediaSou
   const fetchedPath = join(settings.folder, `image-${index}.fetched`);
   await downloadMedia(settings, source, fetchedPath, limits);
   const path = join(settings.folder, `image-${index}.jpg`);
-  const size = await decoding.hold('image', settings.signal, () => reencode(source, fetchedPath, path));
+  const size = await decoding.hold('image', settings.signal, () => reencode(settings.signal, source, fetchedPath, path));
   await rm(fetchedPath);
   return { path, ...size };
 }
 
-async function reencode(source: MediaSource, fetchedPath: string, path: string): Promise<FrameSize> {
-  const bytes = await readFile(fetchedPath);
-  const { jpeg, widthPx, heightPx } = await decodeImage(bytes).catch((error: unknown) => {
+async function reencode(signal: AbortSignal, source: MediaSource, fetchedPath: string, path: string): Promise<FrameSize> {
+  const reading = readImage(fetchedPath, { maxMegabytes: maxImageMegabytes, signal });
+  const { jpeg, widthPx, heightPx } = await reading.catch((error: unknown) => {
     throw error instanceof ImageRefusal ? invalidMedia('image', source, error.message, error) : error;
   });
   await writeFile(path, jpeg);

@@ -1,10 +1,17 @@
 import type { Database } from '../platform/database/database.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import { mediaUrlsOf, type TaskInput } from '../tasks/task-input.ts';
+import type { FrameSize } from './frame-size.ts';
 import { uploadFromUrl, uploadKinds } from './upload.ts';
 import { listUsableUploads } from './uploads.ts';
 
-type Request = { readonly accountId: string; readonly publicUrl: string; readonly input: TaskInput };
+type Request = {
+  readonly accountId: string;
+  readonly publicUrl: string;
+  readonly input: TaskInput;
+  /** Returns why the model takes no image of this size. */
+  readonly refuseSize: (size: FrameSize) => string | undefined;
+};
 
 const nouns = { image: 'image', video: 'video', audio: 'audio file' } as const;
 const takes = { image: 'an image', video: 'a video', audio: 'an audio file' } as const;
@@ -15,7 +22,7 @@ const takes = { image: 'an image', video: 'a video', audio: 'an audio file' } as
  */
 export async function refuseUploads(
   db: Pick<Database, 'run'>,
-  { accountId, publicUrl, input }: Request,
+  { accountId, publicUrl, input, refuseSize }: Request,
 ): Promise<readonly FieldError[]> {
   const named = mediaUrlsOf(input).flatMap(({ url, ...field }) => {
     const upload = uploadFromUrl(publicUrl, url);
@@ -23,15 +30,17 @@ export async function refuseUploads(
   });
   if (named.length === 0) return [];
   const ids = named.map(({ uploadId }) => uploadId);
-  const usable = new Map((await listUsableUploads(db, accountId, ids)).map((one) => [one.uploadId, one.fileName]));
+  const usable = new Map((await listUsableUploads(db, accountId, ids)).map((one) => [one.uploadId, one]));
   return named.flatMap(({ path, kind, uploadId, fileName }) => {
-    const uploaded = uploadKinds[fileName];
-    if (usable.get(uploadId) !== fileName)
+    const [uploaded, stored] = [uploadKinds[fileName], usable.get(uploadId)];
+    if (stored?.fileName !== fileName)
       return [
         { path, message: `is not an uploaded ${nouns[uploaded]} of this account, or has expired; upload it again` },
       ];
-    return uploaded === kind
-      ? []
-      : [{ path, message: `is an uploaded ${nouns[uploaded]}; this field takes ${takes[kind]}` }];
+    if (uploaded !== kind)
+      return [{ path, message: `is an uploaded ${nouns[uploaded]}; this field takes ${takes[kind]}` }];
+    const { widthPx, heightPx } = stored;
+    const refusal = widthPx === null || heightPx === null ? undefined : refuseSize({ widthPx, heightPx });
+    return refusal === undefined ? [] : [{ path, message: `is ${widthPx}×${heightPx} px; ${refusal}` }];
   });
 }

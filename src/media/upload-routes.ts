@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { formatBytes, formatOf } from './file-format.ts';
 import {
+  imageLimits,
   maxUploadBytes,
   maxUploadMegabytes,
   maxUploads,
+  mediaFormats,
   uploadKey,
   uploadKinds,
   uploadTypes,
@@ -14,14 +17,23 @@ import { maxUploadsAtOnce, withUploadSlot } from '../http/limits/upload-slots.ts
 import { unixMs } from '../http/fields.ts';
 import { strictQuery, textParameter } from '../http/query.ts';
 import { allowSlowBody } from '../http/server/body-time.ts';
-import { announcedBytes, saveBytes } from '../http/server/read-json.ts';
+import { isForm, maxFormOverhead, saveFormFile } from '../http/server/form-file.ts';
+import { announcedFileBytes, type FileLimit, saveBytes } from '../http/server/read-json.ts';
 import { previewsOf } from './upload-previews.ts';
 import { mediaFields } from '../tasks/task-input.ts';
 import type { MediaKind } from '../tasks/input-bounds.ts';
 
 const kinds = ['image', 'video', 'audio'] as const satisfies readonly MediaKind[];
-const types = kinds.flatMap((kind): readonly string[] => uploadTypes[kind]);
+const types = [...kinds.flatMap((kind): readonly string[] => uploadTypes[kind]), 'application/octet-stream'];
 const fieldNames = mediaFields.map(({ name }) => name);
+
+const largest = maxUploadBytes('video');
+/** A file of no known format is refused anyway, so it has the least limit. */
+const limit: FileLimit = {
+  minBytes: maxUploadBytes('image'),
+  startBytes: formatBytes,
+  limitOf: (start) => maxUploadBytes(kinds.find((kind) => kind === mediaKindOf(start)) ?? 'image'),
+};
 
 export const uploadMedia = defineEndpoint({
   operationId: 'uploadMedia',
@@ -30,12 +42,14 @@ export const uploadMedia = defineEndpoint({
   refusesSuspended: true,
   summary: 'Upload a reference image, video or audio file',
   description:
-    `The body is the file: a JPEG, PNG or WebP image of at most ${maxUploadMegabytes.image} MB, each side 300 to 6000 px, not animated; ` +
-    `an MP4, MOV or WebM video of at most ${maxUploadMegabytes.video} MB; or an MP3, WAV or M4A file of at most ` +
-    `${maxUploadMegabytes.audio} MB. Its content decides what it is. It is stored for as long as videos are, an image as an upright JPEG. ` +
+    `The body is the file, or a form (\`multipart/form-data\`) with one file: a ${mediaFormats.image} image ` +
+    `${imageLimits(maxUploadMegabytes.image)}, not animated; an ${mediaFormats.video} video of at most ${maxUploadMegabytes.video} MB; ` +
+    `or an ${mediaFormats.audio} file of at most ${maxUploadMegabytes.audio} MB. Its content decides what it is; the type may be any, ` +
+    'or missing. It is stored for as long as videos are, an image as an upright JPEG. ' +
     'Until `expireTime`, `url` can be used in the `fields` of `input` by this account; only `previewUrl` can be fetched. ' +
     `An account has at most ${maxUploads} files and ${maxUploadsAtOnce} concurrent uploads.`,
   fileTypes: types,
+  takesAnyType: true,
   data: z
     .strictObject({
       url: z.url(),
@@ -45,13 +59,15 @@ export const uploadMedia = defineEndpoint({
       expireTime: unixMs,
     })
     .meta({ id: 'UploadedMedia' }),
-  failures: ['invalid_request', 'account_closed', 'too_many_uploads', 'uploads_busy'],
+  failures: ['invalid_request', 'malformed_form', 'account_closed', 'too_many_uploads', 'uploads_busy'],
   handler: async ({ caller: { accountId }, ctx }, deps) => {
-    const limits = { types, maxBytes: maxBytesOf(ctx.get('Content-Type')) };
-    return withUploadSlot({ accountId, bytes: announcedBytes(ctx, limits) }, async () => {
+    const maxBytes = isForm(ctx) ? largest + maxFormOverhead : largest;
+    const receive = (path: string) =>
+      isForm(ctx) ? saveFormFile(ctx, path, maxBytes) : saveBytes(ctx, path, maxBytes, limit);
+    return withUploadSlot({ accountId, bytes: announcedFileBytes(ctx, maxBytes) }, async () => {
       // A video takes minutes on a slow line.
       allowSlowBody(ctx.req);
-      const outcome = await deps.storeUpload(accountId, (path) => saveBytes(ctx, path, limits.maxBytes));
+      const outcome = await deps.storeUpload(accountId, receive);
       if (outcome.kind === 'too_many') throw new HttpError('too_many_uploads', { data: { limit: maxUploads } });
       if (outcome.kind === 'refused') throw invalidRequest([{ path: '', message: `the file ${outcome.why}` }]);
       const { upload, expiresAt } = outcome;
@@ -67,10 +83,9 @@ export const uploadMedia = defineEndpoint({
   },
 });
 
-/** The limit of the kind that the header names. */
-function maxBytesOf(contentType: string): number {
-  const [kind = ''] = contentType.trim().toLowerCase().split('/');
-  return maxUploadBytes(kinds.find((one) => one === kind) ?? 'image');
+function mediaKindOf(start: Buffer): string | undefined {
+  const format = formatOf(start);
+  return format?.name === 'an MP4 file' ? 'video' : format?.kind;
 }
 
 /**

@@ -4,17 +4,53 @@ import { uuidPattern } from '../platform/uuid.ts';
 
 /** The media types of each kind, also those that only some browsers give. The content decides what a file is. */
 export const uploadTypes = {
-  image: ['image/jpeg', 'image/png', 'image/webp'],
-  video: ['video/mp4', 'video/quicktime', 'video/webm'],
-  audio: ['audio/mpeg', 'audio/mp3', 'audio/wav', 'audio/x-wav', 'audio/vnd.wave', 'audio/mp4', 'audio/x-m4a'],
+  image: [
+    ...['image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/heif', 'image/avif', 'image/gif', 'image/bmp'],
+    'image/tiff',
+  ],
+  video: ['video/mp4', 'video/quicktime', 'video/webm', 'video/x-matroska', 'video/x-msvideo'],
+  audio: [
+    ...['audio/mpeg', 'audio/mp3', 'audio/wav', 'audio/x-wav', 'audio/vnd.wave', 'audio/mp4', 'audio/x-m4a'],
+    ...['audio/aac', 'audio/ogg', 'audio/webm', 'audio/flac', 'audio/x-flac', 'audio/aiff', 'audio/x-aiff'],
+  ],
 } as const;
 /** Those of the vocabulary (`MediaKind`), which must stay out of the console's bundle. */
 export type UploadKind = keyof typeof uploadTypes;
 
+/** What is accepted, in the words of messages and pages; a file in another format is refused with its name. */
+export const mediaFormats = {
+  image: 'JPEG, PNG, WebP, HEIC, AVIF, GIF, BMP or TIFF',
+  video: 'MP4, MOV, WebM, MKV or AVI',
+  audio: 'MP3, WAV, M4A, AAC, Ogg, FLAC or AIFF',
+} as const satisfies Record<UploadKind, string>;
+
 export const maxUploadMegabytes = { image: 10, video: 100, audio: 30 } as const satisfies Record<UploadKind, number>;
+
+/** The documented 30 MB of an image that is fetched, read as the larger of its two meanings. */
+export const maxImageMegabytes = 30;
+/** Pixels of each side of an image, both bounds included. */
+export const imageSidePx = { min: 300, max: 6000 };
+/** More frames a second than any camera's, so that the work on a clip is bounded by its limits. */
+export const maxFrameRate = 120;
 
 export function maxUploadBytes(kind: UploadKind): number {
   return maxUploadMegabytes[kind] * 1024 * 1024;
+}
+
+/** What to send, for a message that refuses a file of this kind. */
+export function whatToSend(kind: UploadKind, limits: string): string {
+  const nouns = { image: 'image', video: 'video', audio: 'file' };
+  const article = kind === 'image' ? 'a' : 'an';
+  return `send ${article} ${mediaFormats[kind]} ${nouns[kind]} ${limits}`;
+}
+
+export function imageLimits(maxMegabytes: number): string {
+  return `of at most ${maxMegabytes} MB, each side ${imageSidePx.min} to ${imageSidePx.max} px`;
+}
+
+/** How to send a file that is too large for a request, for messages. */
+export function uploadCommand(publicUrl: string): string {
+  return `curl --data-binary @FILE -H "Authorization: Bearer $VIDEOGEN_API_KEY" ${publicUrl}/api/v1/uploads`;
 }
 
 /** The limits of an account: its files, and their bytes. */
@@ -30,9 +66,17 @@ export const uploadKinds = {
   'video.mp4': 'video',
   'video.mov': 'video',
   'video.webm': 'video',
+  'video.mkv': 'video',
+  'video.avi': 'video',
   'audio.mp3': 'audio',
   'audio.wav': 'audio',
   'audio.m4a': 'audio',
+  'audio.aac': 'audio',
+  'audio.ogg': 'audio',
+  'audio.webm': 'audio',
+  'audio.mka': 'audio',
+  'audio.flac': 'audio',
+  'audio.aiff': 'audio',
 } as const satisfies Record<string, UploadKind>;
 export type UploadName = keyof typeof uploadKinds;
 

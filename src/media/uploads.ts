@@ -1,4 +1,5 @@
 import { maxUploadedBytes, maxUploads, type Upload, uploadGraceMs, type UploadName } from './upload.ts';
+import type { FrameSize } from './frame-size.ts';
 import { lockAccount, lockOpenAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
@@ -8,22 +9,24 @@ type NewUpload = Upload & {
   readonly accountId: string;
   readonly bytes: number;
   readonly retentionMs: number;
-};
+} & { readonly [Side in keyof FrameSize]?: number | undefined };
 
 const insertUpload = maybeOne<{ readonly expiresAt: number }, [upload: NewUpload]>({
   name: 'add-upload',
   text: `
-insert into uploads (id, account_id, bytes, expires_at, file_name)
-select $1, $2, $3::integer, now() + $4::float8 * interval '1 millisecond', $5
+insert into uploads (id, account_id, bytes, expires_at, file_name, width_px, height_px)
+select $1, $2, $3::integer, now() + $4::float8 * interval '1 millisecond', $5, $6::integer, $7::integer
 from (select count(*) as files, coalesce(sum(bytes), 0) as bytes from uploads where account_id = $2) stored
 where stored.files < ${maxUploads} and stored.bytes + $3::integer <= ${maxUploadedBytes}
 returning expires_at as "expiresAt"`,
-  values: ({ uploadId, accountId, bytes, retentionMs, fileName }) => [
+  values: ({ uploadId, accountId, bytes, retentionMs, fileName, widthPx, heightPx }) => [
     uploadId,
     accountId,
     bytes,
     retentionMs,
     fileName,
+    widthPx,
+    heightPx,
   ],
 });
 
@@ -85,11 +88,14 @@ export function recordContent(
   });
 }
 
+/** The size of an image; null for other files, and for images of an earlier release. */
+type UsableUpload = Upload & { readonly [Side in keyof FrameSize]: number | null };
+
 /** Returns those files that belong to the account and have not expired. */
-export const listUsableUploads = many<Upload, [accountId: string, uploadIds: readonly string[]]>({
+export const listUsableUploads = many<UsableUpload, [accountId: string, uploadIds: readonly string[]]>({
   name: 'list-usable-uploads',
   text: `
-select id as "uploadId", file_name as "fileName" from uploads
+select id as "uploadId", file_name as "fileName", width_px as "widthPx", height_px as "heightPx" from uploads
 where id = any($2::uuid[]) and account_id = $1 and expires_at > now()`,
 });
 

@@ -8,13 +8,19 @@ import { videoReadings } from './video-readings.ts';
 
 const mostReasonCharacters = 300;
 
+/** Several times the memory of the largest image. The limit of the heap does not include pixels and WebAssembly. */
+const maxResidentBytes = 1280 * 1024 * 1024;
+
 // A file that makes the library loop keeps this thread from noticing that the channel has closed, and blocked system calls keep the
-// process running. Another thread therefore checks that the process that started this one, named by its argument, is still its parent.
+// process running. Another thread therefore checks that the process that started this one, named by its argument, is still its parent,
+// and that no image takes more memory than it claims to need.
 const watch = `
-  const { workerData: parent } = require('node:worker_threads');
+  const { parent, maxResidentBytes } = require('node:worker_threads').workerData;
   setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGKILL'), 1000);
+  setInterval(() => process.memoryUsage.rss() < maxResidentBytes || process.kill(process.pid, 'SIGABRT'), 50);
 `;
-const watcher = new Worker(watch, { eval: true, workerData: Number(process.argv[2]) });
+const workerData = { parent: Number(process.argv[2]), maxResidentBytes };
+const watcher = new Worker(watch, { eval: true, workerData });
 // No file causes an error of this thread, so the process ends as for an outage.
 watcher.on('error', () => process.exit(1)).unref();
 

@@ -14,6 +14,7 @@ import {
   WEBM,
 } from 'mediabunny';
 import { isSystemError } from '../platform/errors.ts';
+import { wideColorsOf } from './hdr.ts';
 import { maxIndexBytes } from './mp4-boxes.ts';
 import { VideoFileError } from './video-file-error.ts';
 
@@ -31,6 +32,8 @@ export const videoReadings = {
   /** Measures a clip that ffmpeg has made; undefined for one without packets. */
   videoClip: (path: string) => withInput(path, [MP4], (input) => clipOf(input, 'video')),
   audioClip: (path: string) => withInput(path, [MP4], (input) => clipOf(input, 'audio')),
+  /** Decodes an image. Its decoders are loaded with the first one. */
+  picture: async (path: string) => (await import('./picture-readings.ts')).readPicture(path),
 } as const;
 
 async function withInput<T>(path: string, formats: InputFormat[], read: (input: Input) => Promise<T>): Promise<T> {
@@ -140,6 +143,7 @@ async function streamsOf(input: Input) {
     widthPx: await video.getDisplayWidth(),
     heightPx: await video.getDisplayHeight(),
     audio: audio && (await audio.getCodec()),
+    wideColors: wideColorsOf(await video.getColorSpace()),
     durationSeconds: await video.getDurationFromMetadata(),
   };
 }
@@ -163,5 +167,10 @@ async function clipOf(input: Input, kind: 'video' | 'audio') {
   const count = (await track?.computePacketStats())?.packetCount ?? 0;
   if (track === null || count === 0) return undefined;
   const pixels = video === null ? 0 : (await video.getDisplayWidth()) * (await video.getDisplayHeight());
-  return { seconds: await input.computeDuration(), pixels, frames: video === null ? 0 : count };
+  return {
+    seconds: await input.computeDuration(),
+    soundSeconds: (await audio?.computeDuration()) ?? 0,
+    pixels,
+    frames: video === null ? 0 : count,
+  };
 }

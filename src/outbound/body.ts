@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { decodedBody } from './content-encoding.ts';
 import { explained } from './exchange.ts';
 import { OutboundError } from './outbound-error.ts';
 
@@ -10,14 +11,13 @@ export type Answer = Head & { readonly body: Buffer };
 /** `isPublic`: any client may reach the server, and so read the answer; false also if its address is unknown. */
 export type PostAnswer = Answer & { readonly isPublic: boolean };
 
-/** Yields the chunks of a body. Throws `OutboundError` for errors of the other side and for more than `maxBytes`. */
+/** Yields the chunks of a decoded body. Throws `OutboundError` for errors of the other side and for more than `maxBytes`. */
 export async function* chunksOf(response: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
   const tooLarge = () => new OutboundError('too_large', `more than ${maxBytes} bytes`);
   if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   let bytes = 0;
   try {
-    // The types say `any` for a chunk; without an encoding it is always a Buffer.
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+    for await (const chunk of await decodedBody(response)) {
       bytes += chunk.length;
       if (bytes > maxBytes) throw tooLarge();
       yield chunk;

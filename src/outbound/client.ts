@@ -196,7 +196,7 @@ async function follow<T>(
   throw new OutboundError('redirect', `more than ${maxRedirects} redirects`);
 }
 
-/** A compressed body could become a thousand times larger than `maxBytes`. */
+/** A compressed body costs time to decode. Some servers send one nevertheless, see `content-encoding.ts`. */
 const identity = { 'accept-encoding': 'identity' } as const;
 
 /** A body without a length ends like a complete one when the connection is destroyed. */

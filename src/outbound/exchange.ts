@@ -105,6 +105,6 @@ function afterSending(reason: unknown): unknown {
 export function explained(error: unknown, stage: Progress['stage']): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const isProtocol = stage === 'closed' && (code.startsWith('HPE_') || code.startsWith('ERR_SSL'));
+  const isProtocol = stage === 'closed' && /^(?:HPE_|ERR_SSL|Z_DATA_ERROR|ERR__ERROR_FORMAT)/.test(code);
   return new OutboundError(isProtocol ? 'protocol' : stage, code || String(error), error);
 }

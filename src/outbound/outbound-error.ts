@@ -1,7 +1,7 @@
 type NetworkErrorKind = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'closed' | 'protocol' | 'redirect';
 
 /** The reason why an exchange with a client's address failed; for operators only. */
-export type OutboundKind = NetworkErrorKind | 'too_large' | 'busy' | 'aborted';
+export type OutboundKind = NetworkErrorKind | 'too_large' | 'encoding' | 'busy' | 'aborted';
 
 /** Errors before a request is sent. The last two may also come later; then `wasSent` is set explicitly. */
 const unsentKinds: ReadonlySet<OutboundKind> = new Set([

@@ -2,6 +2,7 @@ import { open as openFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { chunksOf } from './body.ts';
+import { encodingsOf } from './content-encoding.ts';
 import { withDeadline } from './limits.ts';
 import { OutboundError } from './outbound-error.ts';
 
@@ -91,7 +92,7 @@ export async function downloadResumably({
 }
 
 function isBreak(error: unknown): error is OutboundError {
-  return error instanceof OutboundError && !['blocked', 'too_large', 'aborted'].includes(error.kind);
+  return error instanceof OutboundError && !['blocked', 'too_large', 'encoding', 'aborted'].includes(error.kind);
 }
 
 function rangeOf({ bytes, validator }: Part): Readonly<Record<string, string>> {
@@ -115,14 +116,17 @@ function begin({ statusCode = 0, headers }: IncomingMessage, part: Part): void {
   const validator = validatorOf(headers);
   if (statusCode === 200) {
     const length = headers['content-length'];
-    Object.assign(part, { bytes: 0, total: length === undefined ? undefined : Number(length), validator });
+    // The length and the ranges of a compressed answer are those of another file, so a broken one begins anew.
+    const whole = encodingsOf({ headers }).length > 0 ? {} : { total: length && Number(length), validator };
+    Object.assign(part, { bytes: 0, total: undefined, validator: undefined, ...whole });
     return;
   }
   if (statusCode !== 206 && statusCode !== 416) throw new OutboundError('protocol', `HTTP ${statusCode}`);
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
   const isSameFile =
     (validator === undefined || validator === part.validator) && (part.total ?? Number(total)) === Number(total);
-  const isRest = statusCode === 206 && part.bytes > 0 && Number(start) === part.bytes;
+  const isPlain = encodingsOf({ headers }).length === 0;
+  const isRest = statusCode === 206 && isPlain && part.bytes > 0 && Number(start) === part.bytes;
   if (!isRest || !isSameFile) {
     part.bytes = 0;
     throw new OutboundError('protocol', `HTTP ${statusCode}, not the rest of the file`);

@@ -14,7 +14,7 @@ const [firstPauseMs, maxPauseMs] = [1_000, 60_000];
 const maxOtherFiles = 5;
 
 /** A later try gets the same result: the video is too large, or its address is one that we do not send requests to. */
-const finalKinds: readonly OutboundKind[] = ['too_large', 'blocked'];
+const finalKinds: readonly OutboundKind[] = ['too_large', 'encoding', 'blocked'];
 
 /**
  * Downloads the video of a job that succeeded, and retries until the signal is aborted, because the video is paid for; only one that

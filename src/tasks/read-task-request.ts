@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Caller } from '../accounts/api-key.ts';
+import { refuseImage } from '../models/catalogue/route.ts';
 import type { Model } from '../models/model.ts';
+import type { FrameSize } from '../media/frame-size.ts';
 import { refuseUploads } from '../media/refuse-uploads.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
@@ -46,7 +48,10 @@ async function parseRequest(
   const { models } = catalogue();
   const request = translate(input, { parse: parseTaskRequest, models });
   if (!request.ok) return request;
-  const errors = await refuseUploads(db, { accountId: caller.accountId, publicUrl, input: request.param.input });
+  const { input: media, model: name } = request.param;
+  const model = models.get(name);
+  const refuseSize = (size: FrameSize) => model && refuseImage(model, media, size);
+  const errors = await refuseUploads(db, { accountId: caller.accountId, publicUrl, input: media, refuseSize });
   // Parses again, so that errors name the field in the client's spelling.
   return errors.length === 0 ? request : translate(input, { parse: () => ({ ok: false, errors }), models });
 }

@@ -2,7 +2,8 @@ import { z } from 'zod';
 
 // Texts and addresses in requests.
 
-export const maxUrlLength = 2048;
+/** Signed addresses with the token of a session have about 4,000. */
+export const maxUrlLength = 8192;
 
 /**
  * Returns why an address is rejected, or undefined. The outbound guard checks

@@ -104,7 +104,7 @@ for (const [width, height] of [
   });
 }
 
-const unreadable = 'is not a readable JPEG, PNG or WebP image';
+const unreadable = 'is not a readable image';
 const damaged = 'is damaged or cut off';
 const animated = 'is animated; send a still image';
 const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="400"><rect width="400" height="400"/></svg>';
@@ -115,24 +115,24 @@ async function cut(image: Promise<Buffer>): Promise<Buffer> {
 }
 
 const refused: readonly [string, () => Promise<Buffer> | Buffer, string | RegExp][] = [
-  ['an empty file', () => Buffer.alloc(0), unreadable],
-  ['a web page', () => Buffer.from('<!doctype html><title>404</title>'), unreadable],
-  ['an SVG', () => Buffer.from(svg), unreadable],
-  ['an SVG after a space', () => Buffer.from(` \n${svg}`), unreadable],
-  ['an SVG with a byte order mark', () => Buffer.from(`\ufeff<?xml version="1.0"?>${svg}`), unreadable],
-  ['a gzipped SVG', () => gzipSync(svg), unreadable],
+  ['an empty file', () => Buffer.alloc(0), 'is empty'],
+  ['a web page', () => Buffer.from('<!doctype html><title>404</title>'), 'is a web page'],
+  ['an SVG', () => Buffer.from(svg), 'is an SVG image'],
+  ['an SVG after a space', () => Buffer.from(` \n${svg}`), 'is an SVG image'],
+  ['an SVG with a byte order mark', () => Buffer.from(`\ufeff<?xml version="1.0"?>${svg}`), 'is an SVG image'],
+  ['a gzipped SVG', () => gzipSync(svg), 'is a gzip archive'],
   [
     'an SVG that begins as a JPEG',
     () => Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.from(svg)]),
     unreadable,
   ],
   ['an SVG that begins as a WebP', () => Buffer.from(`RIFF    WEBP${svg}`), unreadable],
-  ['a GIF', () => images.plainImage(400, 400).gif().toBuffer(), unreadable],
-  ['a TIFF', () => images.plainImage(400, 400).tiff().toBuffer(), unreadable],
-  ['an AVIF', () => images.plainImage(400, 400).avif({ effort: 0 }).toBuffer(), unreadable],
-  ['a PDF', () => Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\n'), unreadable],
+  ['a GIF', () => images.plainImage(400, 400).gif().toBuffer(), 'is a GIF image'],
+  ['a TIFF', () => images.plainImage(400, 400).tiff().toBuffer(), 'is a TIFF image'],
+  ['an AVIF', () => images.plainImage(400, 400).avif({ effort: 0 }).toBuffer(), 'is an AVIF image'],
+  ['a PDF', () => Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\n'), 'is a PDF document'],
   ['a JPEG of two bytes', () => Buffer.from([0xff, 0xd8]), unreadable],
-  ['a gzipped image', () => Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]), unreadable],
+  ['a gzipped image', () => Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]), 'is a gzip archive'],
   ['a truncated JPEG', () => cut(images.noise(400, 400).jpeg().toBuffer()), damaged],
   ['a truncated PNG', () => cut(images.noise(400, 400).png().toBuffer()), damaged],
   ['a truncated WebP', () => cut(images.noise(400, 400).webp().toBuffer()), /damaged|not a readable/],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { FfmpegError, type FfmpegFailure } from '../../src/media/ffmpeg.ts';
 import { fetchReferenceClips } from '../../src/media/reference-clip.ts';
+import { readVideo } from '../../src/media/read-video.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import * as hostile from '../support/hostile-clips.ts';
 import { plainImage } from '../support/hostile-images.ts';
@@ -51,6 +52,16 @@ for (const name of ['sound.mp3', 'sound.wav', 'sound.m4a', 'sound.mp4'] as const
   });
 }
 
+test('sound that is longer than its picture stays whole, and counts for the limit', async () => {
+  const longer = await clip('longer-sound.mp4');
+  const { path, seconds } = await fetchBytes(longer, { kind: 'video' });
+  const measured = await readVideo('videoClip', path);
+  assert.ok(Math.abs(seconds - 2) < 0.1 && Math.abs((measured?.soundSeconds ?? 0) - 2) < 0.1, String(seconds));
+  assert.equal(measured?.frames, 12);
+  const limited = { limits: { maxSeconds: 1 } };
+  await assertInvalid('video', longer, 'has sound that is longer than 1 seconds', limited);
+});
+
 test('no metadata of a clip is passed on', async () => {
   for (const [kind, name] of [
     ['video', 'noted.mov'],
@@ -64,21 +75,36 @@ test('no metadata of a clip is passed on', async () => {
 });
 
 test('only files of the field are taken, and ffmpeg never reads another one', async () => {
-  const notVideo = 'is not an MP4, MOV or WebM video';
-  const notAudio = 'is not an MP3, WAV or M4A file';
+  const sendVideo = 'send an MP4, MOV, WebM, MKV or AVI video of at most 1 MB and 2 seconds';
+  const sendAudio = 'send an MP3, WAV, M4A, AAC, Ogg, FLAC or AIFF file of at most 1 MB and 2 seconds';
   const jpeg = await plainImage(300, 300).jpeg().toBuffer();
   const playlist = `#EXTM3U\n#EXTINF:1,\n${origin()}/part.ts\n`;
   const script = `ffconcat version 1.0\nfile '${join(made, 'film.mp4')}'\n`;
   const manifest = `<?xml version="1.0"?><MPD><BaseURL>${origin()}/</BaseURL></MPD>`;
   const polyglot = Buffer.concat([jpeg, await clip('film.mp4')]);
-  for (const text of [playlist, script, manifest, 'text'])
-    await assertInvalid('video', Buffer.from(text), notVideo, { ffmpeg: never });
-  for (const name of ['film.mkv', 'film.avi', 'sound.mp3', 'sound.mp4', 'sound.m4a'] as const)
-    await assertInvalid('video', await clip(name), notVideo, { ffmpeg: never });
-  await assertInvalid('video', polyglot, notVideo, { ffmpeg: never });
-  for (const name of ['film.mp4', 'film.webm', 'sound.flac'] as const)
-    await assertInvalid('audio', await clip(name), notAudio, { ffmpeg: never });
-  await assertInvalid('audio', Buffer.from(playlist), notAudio, { ffmpeg: never });
+  for (const [text, found] of [
+    [playlist, 'a playlist'],
+    [script, 'plain text'],
+    [manifest, 'XML'],
+    ['\u0001text', 'not a readable video'],
+    ['<!DOCTYPE html><title>404</title>', 'a web page'],
+  ] as const)
+    await assertInvalid('video', Buffer.from(text), `is ${found}; ${sendVideo}`, { ffmpeg: never });
+  for (const [name, found] of [
+    ['sound.mp3', 'an MP3 file'],
+    ['sound.mp4', 'an MP4 file'],
+    ['sound.m4a', 'an M4A file'],
+    ['sound.flac', 'a FLAC file'],
+  ] as const)
+    await assertInvalid('video', await clip(name), `is ${found}; ${sendVideo}`, { ffmpeg: never });
+  await assertInvalid('video', polyglot, `is a JPEG image; ${sendVideo}`, { ffmpeg: never });
+  for (const [name, found] of [
+    ['film.mp4', 'an MP4 video'],
+    ['film.webm', 'a WebM video'],
+    ['film.mkv', 'a Matroska video'],
+  ] as const)
+    await assertInvalid('audio', await clip(name), `is ${found}; ${sendAudio}`, { ffmpeg: never });
+  await assertInvalid('audio', Buffer.from(playlist), `is a playlist; ${sendAudio}`, { ffmpeg: never });
 });
 
 test('a playlist or script inside an MP4 leads ffmpeg to no file and no address', async () => {

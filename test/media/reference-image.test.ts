@@ -108,7 +108,7 @@ test('no images are no work', async () => {
 test('the sentence names the image, counted as in the request', async () => {
   const good = await images.plainImage(300, 300).png().toBuffer();
   const failure = fetchBodies(good, good, Buffer.from('text'));
-  await assert.rejects(failure, isImageFault('image_invalid', /^input\.imageUrls\[2\] is not a readable/));
+  await assert.rejects(failure, isImageFault('image_invalid', /^input\.imageUrls\[2\] is plain text; send a JPEG/));
 });
 
 const unreachable = 'input.imageUrls[0] could not be fetched.';

@@ -31,6 +31,7 @@ export const clips = {
   'fragments.mp4': [...picture(), ...sound(), ...h264, '-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov'],
   'silent.mp4': [...picture(), ...h264],
   'odd.webm': [...picture('97x65'), ...vp9],
+  'longer-sound.mp4': [...picture(), ...sound(2), ...h264, '-c:a', 'aac', ...indexFirst],
   'three-seconds.mp4': [...picture('64x48', 3), ...h264],
   'large.mp4': [...picture('320x240'), ...h264],
   'larger.webm': [...picture('202x100'), ...vp9],

@@ -157,10 +157,10 @@ function urlOf(length: number): string {
   return 'https://example.com/'.padEnd(length, 'a');
 }
 
-test('a URL of 2048 characters is accepted and one of 2049 is not', () => {
-  assert.ok(withInput({ imageUrls: [urlOf(2048)] }).ok);
-  assert.deepEqual(faults(withInput({ imageUrls: [urlOf(2049)] })), [
-    'input.imageUrls[0]: must be at most 2048 characters',
+test('a URL of 8192 characters is accepted and one of 8193 is not', () => {
+  assert.ok(withInput({ imageUrls: [urlOf(8192)] }).ok);
+  assert.deepEqual(faults(withInput({ imageUrls: [urlOf(8193)] })), [
+    'input.imageUrls[0]: must be at most 8192 characters',
   ]);
 });
 

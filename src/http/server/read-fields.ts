@@ -59,7 +59,7 @@ function withOwnBoundary(body: Buffer, contentType: string) {
 }
 
 /** A boundary is a line of its own, and the last one has two more dashes. */
-function isDelimiter(body: Buffer, start: number, end: number): boolean {
+export function isDelimiter(body: Buffer, start: number, end: number): boolean {
   const isLineStart = start === 0 || body.toString('latin1', start - 2, start) === '\r\n';
   return isLineStart && /^(?:--|[ \t]*\r\n)/.test(body.toString('latin1', end, end + maxPadding));
 }
@@ -70,7 +70,7 @@ const maxPadding = 64;
 /**
  * Returns the boundary, which has the characters of RFC 2046. Of two boundaries, or an escaped one, a parser in front might use another one.
  */
-function boundaryOf(contentType: string): string {
+export function boundaryOf(contentType: string): string {
   const [first, ...others] = contentType.matchAll(/;\s*boundary=(?:"([\w'()+,./:=? -]+)"|([\w'()+,./:=?-]+))?/gi);
   const boundary = first?.[1] ?? first?.[2];
   if (boundary === undefined || others.length > 0) throw new HttpError('malformed_form');

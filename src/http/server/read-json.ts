@@ -37,15 +37,33 @@ export function announcedBytes(
     const msg = `the body must be sent as Content-Type: ${types.join(', or ')}`;
     throw new HttpError('unsupported_media_type', { msg, headers: { 'Accept-Post': types.join(', ') } });
   }
+  return announcedFileBytes(ctx, maxBytes);
+}
+
+/** As `announcedBytes`, but of a body of any type: its content decides what it is. */
+export function announcedFileBytes(ctx: Context, maxBytes: number): number {
+  requireUnpacked(ctx);
   const bytes = Number(ctx.get('Content-Length') || maxBytes);
   if (bytes > maxBytes) throw tooLarge(maxBytes);
   return bytes;
 }
 
+/** The limit of a body by its first bytes, below which no file is refused. */
+export type FileLimit = { readonly minBytes: number; readonly startBytes: number; readonly limitOf: (start: Buffer) => number };
+
 /** Writes the body to a new file, chunk by chunk. */
-export async function saveBytes(ctx: Context, path: string, maxBytes: number): Promise<void> {
+export async function saveBytes(ctx: Context, path: string, maxBytes: number, limit?: FileLimit): Promise<void> {
   await using file = await openFile(path, 'wx');
-  await receiveBody(ctx.req, maxBytes, (chunk) => file.appendFile(chunk));
+  let [start, bytes] = [Buffer.alloc(0), 0];
+  await receiveBody(ctx.req, maxBytes, async (chunk) => {
+    bytes += chunk.length;
+    if (limit !== undefined) {
+      if (start.length < limit.startBytes) start = Buffer.concat([start, chunk]).subarray(0, limit.startBytes);
+      const allowed = bytes > limit.minBytes ? limit.limitOf(start) : bytes;
+      if (bytes > allowed) throw tooLarge(allowed);
+    }
+    await file.appendFile(chunk);
+  });
 }
 
 /** A compressed body could hide any size. */

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldError } from '../../platform/field-errors.ts';
+import type { FrameSize } from '../../media/frame-size.ts';
 import type { TaskInput } from '../../tasks/task-input.ts';
 import type { CatalogueModel, TierEntry } from './models.ts';
 import { fieldOf } from './problems.ts';
-import { refusals } from './rules.ts';
+import { refusals, refuseImageSize } from './rules.ts';
 
 // The upstreams that a task may go to, and their order.
 
@@ -14,6 +15,13 @@ type Routed = Pick<CatalogueModel, 'model' | 'tiers'>;
 export function refuseInput({ model, tiers }: Routed, input: TaskInput): readonly FieldError[] {
   const all = tiers.flat().map((entry) => refusalsOf(entry, model, input));
   return all.some((errors) => errors.length === 0) ? [] : (all[0] ?? []);
+}
+
+/** Returns why no upstream that accepts the input takes an image of this size; undefined if one does. */
+export function refuseImage({ model, tiers }: Routed, input: TaskInput, size: FrameSize): string | undefined {
+  const open = tiers.flat().filter((entry) => refusalsOf(entry, model, input).length === 0);
+  const all = open.map(({ rules }) => refuseImageSize(rules, size));
+  return all.includes(undefined) ? undefined : all[0];
 }
 
 /**

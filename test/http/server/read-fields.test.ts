@@ -134,7 +134,7 @@ test('422 a file that is no image, a data URL that is not base64, and text with 
   const earlier = await uploads();
   const text = new Blob(['not an image'], { type: 'image/png' });
   for (const [answer, message] of [
-    [await post(formOf(['input_reference', text])), /the file is not a readable JPEG/],
+    [await post(formOf(['input_reference', text])), /the file is plain text; send a JPEG/],
     [await post(formOf(['seconds', '4\0'])), /seconds: must not contain NUL/],
     [
       await post(formOf(['input_reference', 'data:image/png;base64,***'])),

@@ -126,7 +126,8 @@ function useUploads({ media, max, onPending, onUploaded }: UploadsProps) {
     setUploadError(files.length > max ? playgroundText.notAll(max, files.length) : undefined);
     try {
       for (const file of files.slice(0, max)) {
-        if (!file.type.startsWith(`${media}/`))
+        // Some systems know no type for HEIC and MKV; the service judges the content.
+        if (file.type !== '' && !file.type.startsWith(`${media}/`))
           throw new Error(playgroundText.notOfKind(file.name, playgroundText.aFile[media]));
         if (file.size > maxUploadBytes(media))
           throw new Error(playgroundText.tooLarge(file.name, maxUploadMegabytes[media]));

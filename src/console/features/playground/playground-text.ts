@@ -1,4 +1,4 @@
-import type { UploadKind } from '../../../media/upload.ts';
+import { mediaFormats, type UploadKind } from '../../../media/upload.ts';
 import { credits, number } from '../../ui/money.tsx';
 import { maxVariants } from './draft.ts';
 
@@ -28,11 +28,7 @@ export const playgroundText = {
   exactly: (count: number) => `Exactly ${count}.`,
   between: (min: number, max: number) => `${min} to ${max}.`,
 
-  formats: {
-    image: 'JPEG, PNG or WebP',
-    video: 'MP4, MOV or WebM',
-    audio: 'MP3, WAV or M4A',
-  } satisfies Readonly<Record<UploadKind, string>>,
+  formats: mediaFormats satisfies Readonly<Record<UploadKind, string>>,
   aFile: { image: 'an image', video: 'a video', audio: 'an audio file' } satisfies Readonly<Record<UploadKind, string>>,
   sizeLimit: (formats: string, megabytes: number) => `${formats}, up to ${megabytes}\u00A0MB each.`,
   atMost: (max: number) => `At most ${max}`,

@@ -1,6 +1,7 @@
 import type { TaskDetail, TaskRecord, TaskTimeline } from '../../api/contract.ts';
 import { failOutcome, type FailOutcome } from '../../../tasks/fail-code.ts';
 import { type Tone, type Word, wordOf } from '../../ui/badge.tsx';
+import { mediaFormats } from '../../../media/upload.ts';
 import { credits, number } from '../../ui/money.tsx';
 
 // Every text of tasks. A tab stays open while the service is upgraded, so states and codes that are newer than its code appear as they are.
@@ -61,7 +62,7 @@ const failWords: Readonly<Record<FailCode, Failure>> = {
   },
   image_invalid: {
     title: 'Invalid image',
-    advice: 'Use a JPEG, PNG or WebP image within the model’s limits.',
+    advice: `Use a ${mediaFormats.image} image within the model’s limits.`,
   },
   media_unreachable: {
     title: 'Couldn’t fetch a reference file',
@@ -69,7 +70,7 @@ const failWords: Readonly<Record<FailCode, Failure>> = {
   },
   media_invalid: {
     title: 'Invalid reference file',
-    advice: 'Use an MP4, MOV or WebM video, or an MP3, WAV or M4A file, within the model’s limits.',
+    advice: `Use an ${mediaFormats.video} video, or an ${mediaFormats.audio} file, within the model’s limits.`,
   },
   provider_rejected: {
     title: 'Request rejected',

@@ -1,0 +1,85 @@
+import { createRequire } from 'node:module';
+import { crc32, deflateSync } from 'node:zlib';
+import type { Sharp } from 'sharp';
+import { damaged, requireSides } from './image-decode.ts';
+import { sharp } from './image-library.ts';
+import { type Box, boxesInMemory } from './mp4-boxes.ts';
+
+/** The parts of the library that are used; its own types are those of another entry. */
+type HeifImage = {
+  readonly handle: object;
+  readonly get_width: () => number;
+  readonly get_height: () => number;
+  readonly is_primary: () => boolean;
+  readonly has_alpha_channel: () => boolean;
+};
+type Channel = { readonly width: number; readonly height: number; readonly stride: number; readonly data: Uint8Array };
+type Library = {
+  readonly HeifDecoder: new () => { readonly decode: (bytes: Uint8Array) => readonly HeifImage[] };
+  readonly heif_js_decode_image2: (
+    handle: object,
+    colorspace: unknown,
+    chroma: unknown,
+  ) => { readonly code?: unknown; readonly message?: string; readonly channels?: readonly Channel[] };
+  readonly heif_colorspace: { readonly heif_colorspace_RGB: unknown };
+  readonly heif_chroma: Readonly<Record<'heif_chroma_interleaved_RGB' | 'heif_chroma_interleaved_RGBA', unknown>>;
+};
+
+/** Decodes the main picture of a HEIC, upright. sharp reads AVIF, but not the HEVC of phones. Throws `ImageRefusal`. */
+export async function decodeHeic(bytes: Buffer): Promise<Sharp> {
+  // The package is CommonJS, and declares no types for this entry.
+  const library = createRequire(import.meta.url)('libheif-js/wasm-bundle') as Library;
+  const images = new library.HeifDecoder().decode(bytes);
+  const image = images.find((one) => one.is_primary()) ?? images[0];
+  if (image === undefined) throw damaged(new Error('the file has no picture'));
+  // The size that the file claims. The library refuses a picture of another size, and the process ends if it takes too much memory.
+  requireSides(image.get_width(), image.get_height());
+  const raw = pixelsOf(library, image);
+  const profile = colorProfileOf(bytes);
+  return profile === undefined ? raw : sharp(await withProfile(raw, profile));
+}
+
+/** The pixels stay where the library has written them, because a copy could take 100 MB. */
+function pixelsOf(library: Library, image: HeifImage): Sharp {
+  const channels = image.has_alpha_channel() ? 4 : 3;
+  const chroma = library.heif_chroma[`heif_chroma_interleaved_RGB${channels === 4 ? 'A' : ''}`];
+  const decoded = library.heif_js_decode_image2(image.handle, library.heif_colorspace.heif_colorspace_RGB, chroma);
+  const [plane] = decoded.channels ?? [];
+  if (plane === undefined) throw damaged(new Error(`the picture cannot be decoded: ${decoded.message}`));
+  const { width, height, stride, data } = plane;
+  const rowBytes = width * channels;
+  // Rows may be padded.
+  for (let row = 1; row < height && stride !== rowBytes; row += 1)
+    data.copyWithin(row * rowBytes, row * stride, row * stride + rowBytes);
+  return sharp(data.subarray(0, height * rowBytes), { raw: { width, height, channels } });
+}
+
+/** Returns the ICC profile of the picture; those of phones are Display P3. */
+function colorProfileOf(bytes: Buffer): Buffer | undefined {
+  const inside = (box: Box | undefined, type: string, skipped = 0): Box | undefined =>
+    box && [...boxesInMemory(bytes, { from: box.from + skipped, to: box.to })].find((one) => one.type === type);
+  try {
+    const file = { type: '', at: 0, from: 0, to: bytes.length };
+    // The version and flags of `meta` precede its boxes.
+    const properties = inside(inside(inside(file, 'meta'), 'iprp', 4), 'ipco');
+    for (const box of properties === undefined ? [] : boxesInMemory(bytes, properties)) {
+      const kind = bytes.toString('latin1', box.from, box.from + 4);
+      if (box.type === 'colr' && (kind === 'prof' || kind === 'rICC')) return bytes.subarray(box.from + 4, box.to);
+    }
+  } catch {
+    // The library has read the file, so it has boxes of a form that is not understood here; sRGB is assumed.
+  }
+  return undefined;
+}
+
+const beforeChunks = 33;
+
+/** sharp takes no profile for raw pixels, so they become a PNG with a chunk `iCCP` after its header. */
+async function withProfile(raw: Sharp, profile: Buffer): Promise<Buffer> {
+  const png = await raw.png({ compressionLevel: 0 }).toBuffer();
+  const content = Buffer.concat([Buffer.from('iCCPphoto\0\0', 'latin1'), deflateSync(profile)]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(content.length - 4);
+  sum.writeUInt32BE(crc32(content));
+  return Buffer.concat([png.subarray(0, beforeChunks), length, content, sum, png.subarray(beforeChunks)]);
+}

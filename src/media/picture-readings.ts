@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import { formatOf } from './file-format.ts';
+import { decodeBmp } from './decode-bmp.ts';
+import { decodeHeic } from './decode-heic.ts';
+import { checkHeader, damaged, ImageRefusal, notReadable, plainImage, untrustedImage } from './image-decode.ts';
+import { sharp } from './image-library.ts';
+import { requirePhotoTiff } from './raw-photo.ts';
+
+// This runs in the process of `video-reader.ts` alone, because a crafted file can crash a decoder or use up all memory.
+
+sharp.unblock({ operation: ['Heif', 'Nsgif', 'Tiff'].map((format) => `VipsForeignLoad${format}Buffer`) });
+
+export type Picture =
+  | { readonly jpeg: Uint8Array; readonly widthPx: number; readonly heightPx: number }
+  | { readonly refusal: string; readonly reason: ImageRefusal['reason'] };
+
+/** Decodes a HEIC, AVIF, GIF, BMP or TIFF. */
+export async function readPicture(path: string): Promise<Picture> {
+  const bytes = await readFile(path);
+  try {
+    return await decodePicture(bytes);
+  } catch (error) {
+    if (error instanceof ImageRefusal) return { refusal: error.message, reason: error.reason };
+    throw error;
+  }
+}
+
+async function decodePicture(bytes: Buffer): Promise<Picture> {
+  const name = formatOf(bytes)?.name;
+  if (name === 'a HEIC image') return await plainImage(await decodeHeic(bytes));
+  if (name === 'a BMP image') return await plainImage(decodeBmp(bytes));
+  if (name === 'a TIFF image') requirePhotoTiff(bytes);
+  else if (name !== 'an AVIF image' && name !== 'a GIF image') throw notReadable(bytes);
+  if (/^[^]{4}ftypavis/.test(bytes.toString('latin1', 0, 12))) throw new ImageRefusal('is animated; send a still image');
+  await checkHeader(bytes).catch((error: unknown) => {
+    // Its first bytes are those of the format.
+    throw error instanceof ImageRefusal && error.reason === 'format' ? damaged(error) : error;
+  });
+  return await plainImage(sharp(bytes, untrustedImage));
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { sharp } from '../../src/media/image-library.ts';
+import { readVideo } from '../../src/media/read-video.ts';
+import { fetchReferenceMedia } from '../../src/media/reference-media.ts';
+import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
+import { parseAllowList } from '../../src/outbound/allow-list.ts';
+import { createGuardedClient } from '../../src/outbound/client.ts';
+import type { ModelInput } from '../../src/tasks/task-input.ts';
+import { pinnedFfmpeg, taskInput } from '../providers/preview/render-support.ts';
+import type { Answer } from '../support/http-client.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { corpus, type CorpusFile } from './files.ts';
+
+// Sends every file of the corpus in every way, with a label that is not its own. One service is shared, and each file is made once.
+
+const fields = { image: 'imageUrls', video: 'videoUrls', audio: 'audioUrls' } as const;
+const clipBounds = { max: 1, maxSeconds: 5, maxMegabytes: 10 };
+const input = {
+  ...{ resolution: { values: ['720p'] }, duration: { min: 4, max: 15 }, ratio: { values: ['16:9'] }, generateAudio: {} },
+  ...{ imageUrls: { max: 9 }, videoUrls: clipBounds, audioUrls: clipBounds },
+};
+const catalogue = readCatalogueFile({
+  path: 'x',
+  readText: () =>
+    JSON.stringify({
+      providers: { script: { kind: 'own', baseUrl: 'http://script.example' } },
+      models: [
+        { model: 'all-media', title: 'All', input, prices: [{ creditsPerSecond: 1 }], providers: ['script'], aliases: ['all'] },
+      ],
+    }),
+});
+const bounds = catalogue.models.get('all-media')?.input;
+
+let service: HttpService;
+let server: Server;
+let folder: string;
+let key: string;
+const made = new Map<string, Buffer>();
+const client = createGuardedClient({ allow: parseAllowList('127.0.0.1'), lookup: () => Promise.resolve(['10.0.0.1']) });
+const ffmpeg = pinnedFfmpeg();
+
+/** What servers do to a file, one after the other. */
+const encodings = [
+  ['identity', (bytes: Buffer) => bytes],
+  ['gzip', gzipSync],
+  ['br', (bytes: Buffer) => brotliCompressSync(bytes)],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['aws-chunked', (bytes: Buffer) => bytes],
+] as const;
+
+before(async () => {
+  service = await startHttpService({ catalogue: () => catalogue });
+  ({ key } = await service.newAccount(100_000));
+  folder = await mkdtemp(join(tmpdir(), 'corpus-'));
+  for (const file of corpus) made.set(idOf(file), await file.make({ ffmpeg, folder }));
+  server = createServer((request, response) => {
+    const index = Number(request.url?.slice(1));
+    const [name, encode] = encodings[index % encodings.length] ?? assert.fail();
+    const body = encode(bytesOf(corpus[index] ?? assert.fail()));
+    response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': name }).end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+after(async () => {
+  await client.close();
+  server.close();
+  server.closeAllConnections();
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+const idOf = ({ kind, name }: CorpusFile) => `${kind}/${name}`;
+const bytesOf = (file: CorpusFile) => made.get(idOf(file)) ?? assert.fail(`${file.name} was not made`);
+const headers = (type?: string) => ({ authorization: `Bearer ${key}`, ...(type !== undefined && { 'content-type': type }) });
+
+function formOf(bytes: Buffer, name: string) {
+  const head = `--cut here\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nvision\r\n--cut here\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: text/plain\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(head), bytes, Buffer.from('\r\n--cut here--\r\n')]);
+  return { body, headers: headers('multipart/form-data; boundary="cut here"') };
+}
+
+function assertOutcome({ status, bytes }: Answer, { refused }: CorpusFile): void {
+  const text = bytes.toString();
+  assert.equal(status, refused === undefined ? 200 : 422, text);
+  if (refused !== undefined) assert.match(text, refused);
+}
+
+describe('an upload is judged by its content', () => {
+  for (const [index, file] of corpus.entries()) {
+    test(`${file.kind} ${file.name}${file.refused ? ' is refused' : ''}`, async () => {
+      const body = bytesOf(file);
+      const label = [undefined, 'application/octet-stream', 'image/x-png', 'video/x-m4v', 'application/x-www-form-urlencoded'][index % 5];
+      const expected = file.isStored === true ? { ...file, refused: undefined as never } : file;
+      const { send } = service;
+      assertOutcome(await send('POST', '/api/v1/uploads', { headers: headers(label), body }), expected);
+      const answer = await send('POST', '/api/v1/uploads', formOf(body, file.name));
+      assertOutcome(answer, expected);
+      if (answer.status === 200) assert.equal(answer.json.data['kind'], file.kind);
+    });
+  }
+});
+
+describe('a URL is judged by its content', () => {
+  for (const [index, file] of corpus.entries()) {
+    test(`${file.kind} ${file.name}${file.refused ? ' is refused' : ''}`, async () => {
+      const { port } = server.address() as { readonly port: number };
+      const work = await mkdtemp(join(folder, 'attempt-'));
+      const given = { ...taskInput(), [fields[file.kind]]: [`http://127.0.0.1:${port}/${index}`] };
+      const signal = AbortSignal.timeout(600_000);
+      const fetching = fetchReferenceMedia({ input: given, bounds: bounds as ModelInput, ffmpeg, client, folder: work, signal });
+      if (file.refused !== undefined) {
+        await assert.rejects(fetching, (error: Error) => {
+          assert.match(error.message, new RegExp(`^input\\.${fields[file.kind]}\\[0\\] .*(?:${file.refused?.source})`));
+          return true;
+        });
+        return;
+      }
+      const { images, videos, audios } = await fetching;
+      const [taken] = [...images, ...videos, ...audios];
+      assert.ok(taken);
+      if (file.kind === 'image') {
+        const { format, space, orientation, icc } = await sharp(await readFile(taken.path)).metadata();
+        assert.deepEqual([format, space, orientation, icc], ['jpeg', 'srgb', undefined, undefined]);
+      } else assert.ok((await readVideo(`${file.kind}Clip`, taken.path)) !== undefined);
+    });
+  }
+});
+
+/** A create of each API with a file inside. */
+const shapes = {
+  openai: ['/v1/videos', (url: string) => ({ model: 'all-media', prompt: 'a boat', seconds: '4', input_reference: url })],
+  openrouter: [
+    '/api/v1/videos',
+    (url: string) => ({ model: 'all-media', prompt: 'a boat', input_references: [{ type: 'image_url', image_url: { url } }] }),
+  ],
+  ark: [
+    '/api/v3/contents/generations/tasks',
+    (url: string) => ({
+      model: 'all-media',
+      content: [
+        { type: 'text', text: 'a boat' },
+        { type: 'image_url', image_url: { url }, role: 'reference_image' },
+      ],
+    }),
+  ],
+} as const;
+
+/** How browsers, Python and Node write a file into a text. */
+const spellings = [
+  (base64: string) => `data:image/jpeg;base64,${base64}`,
+  (base64: string) => `data:;base64,${base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`,
+  (base64: string) => ` Data:image/x-png;name=photo.png;BASE64,${base64}\n`,
+  (base64: string) => `data:application/octet-stream;base64,${base64.match(/.{1,76}/g)?.join('\r\n')}\r\n`,
+  (base64: string) => `data:image/jpeg;base64,${encodeURIComponent(base64)}`,
+];
+
+describe('a data URL is judged by its content', () => {
+  const sent = corpus.filter(({ kind }) => kind === 'image');
+  for (const [name, [path, bodyOf]] of Object.entries(shapes)) {
+    test(`in the API ${name}`, async () => {
+      for (const [index, file] of sent.entries()) {
+        const { key: own } = await service.newAccount(1_000);
+        const spell = spellings[index % spellings.length] ?? assert.fail();
+        const body = JSON.stringify(bodyOf(spell(bytesOf(file).toString('base64'))));
+        const answer = await service.send('POST', path, {
+          headers: { authorization: `Bearer ${own}`, 'content-type': 'application/json' },
+          body,
+        });
+        const text = answer.bytes.toString();
+        if (file.refused === undefined) assert.ok(answer.status < 300, `${file.name}: ${text}`);
+        else assert.ok(answer.status === 422 || answer.status === 400, `${file.name}: ${answer.status} ${text}`);
+        if (file.refused !== undefined) assert.match(text, file.refused, file.name);
+      }
+    });
+  }
+});
