@@ -28,8 +28,8 @@ const commands = Object.keys(fieldOfCommand).join('|');
 const ownFields: readonly string[] = ['resolution', 'ratio', 'duration', 'seed'];
 
 const withValue = new RegExp(String.raw`(?<!\S)--(${commands})\s+(?!--)(\S+)`, 'g');
-/** It matches more than vendors document, because a vendor's reading is not known exactly. */
-const anyForm = new RegExp(String.raw`--\s*(${commands})(?!\w)`, 'i');
+/** It matches more than vendors document, because a vendor's reading is not known exactly: also a value without a space, as in `--dur12`. */
+const anyForm = new RegExp(String.raw`--\s*(${commands})(?![a-z_])`, 'i');
 
 /** Takes the commands with a value out of a prompt. Every other word that begins with `--` stays. */
 export function readTextCommands(text: string) {
@@ -43,7 +43,9 @@ export function readTextCommands(text: string) {
 
 /** Returns why a model that reads commands refuses a prompt; undefined if it has none. */
 export function refuseTextCommands(prompt: string): string | undefined {
-  const [, name] = anyForm.exec(prompt) ?? [];
+  // Other forms of the same characters, and characters that are not seen, as a vendor may normalize them.
+  const plain = prompt.normalize('NFKC').replaceAll(/\p{Cf}/gu, '');
+  const [, name] = anyForm.exec(plain) ?? [];
   if (name === undefined) return undefined;
   const field = fieldOfCommand[name.toLowerCase() as Command]; // the expression matches no other name
   const remedy = ownFields.includes(field) ? `send input.${field} instead` : 'leave it out';

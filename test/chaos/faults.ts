@@ -66,7 +66,7 @@ export async function injectFaults(options: FaultOptions): Promise<Damage> {
     if (fault.isBeside !== true) await done;
   }
   await Promise.all(running);
-  damage.missed.push(...slow.map(({ name }) => name));
+  damage.missed.push(...slow.map(({ name }) => name).filter((name) => !work.injected.has(name)));
   return { ...damage, injected: work.injected };
 }
 
@@ -156,8 +156,8 @@ function slowFaultsOf(work: Work): SlowFault[] {
   const cutOff = async () => {
     damage.outages.push(await unreachableTemporal({ stack, db, durationMs: outageMs, say }));
   };
-  // Each once in any case, at different times; later as often as the other faults.
-  const disks = diskFaultsOf(work).map((fault, index) => ({ ...fault, isBeside: true, share: 0.05 + 0.3 * index }));
+  // Each once in any case, before the outage, which takes long on a slow machine; later as often as the other faults.
+  const disks = diskFaultsOf(work).map((fault, index) => ({ ...fault, isBeside: true, share: 0.02 + 0.1 * index }));
   return [
     ...disks,
     { name: `freeze worker for ${longFreezeMs / 1_000} s`, share: 0.15, isBeside: true, inject: freeze },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { FinalTask } from './evidence.ts';
 import { judgeOutages } from './judge-outage.ts';
 
-const outage = { fromMs: 10_000, untilMs: 130_000, backlog: 60 };
+const outage = { fromMs: 10_000, untilMs: 130_000, backlog: 60, usualMs: 100 };
 const arrivals = Array.from({ length: 60 }, (_, index) => index);
 /** In order, except for the first two. */
 const nearlyInOrder = [1, 0, ...arrivals.slice(2)];
@@ -45,15 +45,20 @@ function tasksOf(begun: readonly number[], models: readonly string[]): readonly 
   }));
 }
 
-function judgedStarts(startedAt: ReadonlyMap<string, number>): string {
-  return verdict(tasksOf(arrivals, ['videogen-2.0']), startedAt, 2_000);
+function judgedStarts(startedAt: ReadonlyMap<string, number>, usualMs = outage.usualMs): string {
+  return verdict(tasksOf(arrivals, ['videogen-2.0']), startedAt, 2_000, usualMs);
 }
 
-function verdict(tasks: readonly FinalTask[], startedAt: ReadonlyMap<string, number>, stalledMs: number): string {
+function verdict(
+  tasks: readonly FinalTask[],
+  startedAt: ReadonlyMap<string, number>,
+  stalledMs: number,
+  usualMs = outage.usualMs,
+): string {
   return judgeOutages({
     tasks,
     wishes: [],
-    damage: { stopped: new Set(), missed: [], outages: [{ ...outage, startedAt, stalledMs }], fullDisks: [] },
+    damage: { stopped: new Set(), missed: [], outages: [{ ...outage, usualMs, startedAt, stalledMs }], fullDisks: [] },
     kindJobs: new Map(['one', 'two', 'three', 'four'].map((name) => [name, []])),
   }).join('\n');
 }
@@ -64,16 +69,16 @@ test('the check of an outage finds nothing wrong with tasks that begin soon and 
 
 test('the check of an outage finds tasks that are late, and tasks that were not accepted', () => {
   const inOrder = { started: arrivals, begun: arrivals };
-  assert.equal(judged(inOrder, { lastStart: 160_000, stalledMs: 30_000 }), '');
+  assert.equal(judged(inOrder, { lastStart: 161_000, stalledMs: 31_000 }), '');
   // The first of 60 starts that come one millisecond after the other.
   assert.match(
-    judged(inOrder, { lastStart: 160_100 }),
-    /^of 60 tasks that waited for Temporal, none was started for 30.041 s$/,
+    judged(inOrder, { lastStart: 161_100 }),
+    /^of 60 tasks that waited for Temporal, none was started for 31.041 s$/,
   );
   assert.match(judged({ started: [], begun: arrivals }), /^of 60 .* none was started for Infinity s$/);
   assert.match(
-    judged(inOrder, { stalledMs: 31_000 }),
-    /^of 60 tasks that waited for Temporal, none was begun for 31 s$/,
+    judged(inOrder, { stalledMs: 32_000 }),
+    /^of 60 tasks that waited for Temporal, none was begun for 32 s$/,
   );
   assert.match(judged({ started: [], begun: [] }), /^no task was accepted/);
 });
@@ -81,8 +86,9 @@ test('the check of an outage finds tasks that are late, and tasks that were not 
 test('the check of an outage allows a slow machine any time for all tasks, and finds some that are started long after the others', () => {
   const slow = new Map(arrivals.map((arrival) => [`task-${arrival}`, outage.untilMs + 5_000 * (arrival + 1)]));
   assert.equal(judgedStarts(slow), '');
-  const lost = new Map([...slow, ['task-59', outage.untilMs + 5_000 * 59 + 31_000]]);
-  assert.match(judgedStarts(lost), /^of 60 tasks that waited for Temporal, none was started for 31 s$/);
+  const lost = new Map([...slow, ['task-59', outage.untilMs + 5_000 * 59 + 32_000]]);
+  assert.match(judgedStarts(lost), /^of 60 tasks that waited for Temporal, none was started for 32 s$/);
+  assert.equal(judgedStarts(lost, 500), '', 'half a second was usual on this machine before');
 });
 
 test('the check of an outage finds workflows that are started out of order', () => {

@@ -1,6 +1,6 @@
 import { taskWorkflowId } from '../../src/temporal/task-queues.ts';
 import type { Evidence, FinalTask, Wish } from './evidence.ts';
-import { type Outage, stallLimitMs } from './outage.ts';
+import { type Outage, stallLimitOf } from './outage.ts';
 
 /** Two starts that are requested together overtake each other. In a random order half of the pairs would be inverted. */
 const maxInvertedStarts = 0.15;
@@ -42,13 +42,13 @@ function apiOf(wish: Wish | undefined): number | undefined {
   return wish?.answers.find(({ status }) => status === 200)?.api;
 }
 
-function judgeDelay({ untilMs, backlog, startedAt, stalledMs }: Outage): readonly string[] {
+function judgeDelay({ untilMs, backlog, usualMs, startedAt, stalledMs }: Outage): readonly string[] {
   const stalls = [
     { stallMs: longestPause(untilMs, [...startedAt.values()]), done: 'started' },
     { stallMs: stalledMs, done: 'begun' },
   ];
   return stalls
-    .filter(({ stallMs }) => stallMs > stallLimitMs)
+    .filter(({ stallMs }) => stallMs > stallLimitOf({ usualMs }))
     .map(
       ({ stallMs, done }) => `of ${backlog} tasks that waited for Temporal, none was ${done} for ${stallMs / 1_000} s`,
     );

@@ -16,22 +16,24 @@ export type SettleOptions = {
   readonly stack: Stack;
   readonly db: Database;
   readonly temporal: TemporalClient;
+  /** The longest time in which nothing ends. */
   readonly limitMs: number;
 };
 
 /**
- * Waits, for `limitMs` at most, until every task is final, no callback is owed, no job runs upstream, no job of a failed task is
+ * Waits, as long as something ends within `limitMs`, until every task is final, no callback is owed, no job runs upstream, no job of a failed task is
  * uncertain, and our books have what Stripe's records have. What is open then is a violation that the checks report.
  */
 export async function settle({ stack, db, temporal, limitMs }: SettleOptions): Promise<void> {
-  const endsAt = Date.now() + limitMs;
-  let triggerAt = 0;
+  let [endsAt, fewest, triggerAt] = [Date.now() + limitMs, Infinity, 0];
   while (Date.now() < endsAt) {
     const [open] = await db.run<Open>(selectOpen).catch(() => []);
     const kindJobs = [...(await stack.kinds.jobs()).values()].flat();
-    const isRunning = kindJobs.some(({ state }) => state === 'running');
-    const isQuiet = open?.tasks === 0 && open.callbacks === 0 && open.jobs === 0 && !isRunning;
-    if (isQuiet && (await isPaid({ db, stack }))) return;
+    const running = kindJobs.filter(({ state }) => state === 'running').length;
+    const left =
+      open === undefined ? Infinity : Number(open.tasks) + Number(open.callbacks) + Number(open.jobs) + running;
+    if (left === 0 && (await isPaid({ db, stack }))) return;
+    if (left < fewest) [fewest, endsAt] = [left, Date.now() + limitMs];
     if (Date.now() >= triggerAt) {
       triggerAt = Date.now() + triggerEveryMs;
       for (const schedule of ['reconcile', 'housekeeping'] as const)

@@ -32,7 +32,7 @@ const seedances = {
 
 const commands =
   '--resolution 1080p|--rs 1080p|--ratio 9:16|--rt 9:16|--duration 12|--dur 12|--frames 289|--framespersecond 24|--framepersecond 24|' +
-  '--fps 24|--seed 7|--watermark true|--wm true|--camera_fixed true|--camerafixed true|--cf true|--DUR 12|--dur=12|fox--dur 12|-- dur 12';
+  '--fps 24|--seed 7|--watermark true|--wm true|--camera_fixed true|--camerafixed true|--cf true|--DUR 12|--dur=12|fox--dur 12|-- dur 12|--dur12|\uFF0D\uFF0Ddur 12|--d\u200Bur 12|-\u00AD-dur 12';
 
 for (const [name, [provider, upstream]] of Object.entries(seedances))
   test(`a prompt with a command buys nothing at ${name}: it is refused before the charge, and not sent`, () => {

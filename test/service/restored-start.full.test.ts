@@ -5,6 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { scopes } from '../../src/accounts/api-key.ts';
+import { createApiKey } from '../../src/accounts/keys.ts';
+import { findPostgres } from '../../src/embedded/postgres.ts';
+import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { type OwnUpstream, startOwnUpstream } from '../fakes/own-upstream.ts';
 import { type Api, createdTask, recordInfo, waitForRecord } from '../support/api.ts';
@@ -20,7 +25,7 @@ const run = promisify(execFile);
 /** Video models take the names of the standard ones; the film of the fake fits no order. */
 const catalogueOf = (address: string) => `
 providers:
-  gpu: { kind: own, baseUrl: 'http://${address}' }
+  gpu: { kind: own, baseUrl: 'http://${address}', limit: 4 }
 models:
   - model: videogen-2.0-fast
     title: A fake
@@ -34,7 +39,8 @@ describe('a data folder of npm start that is restored', () => {
   let upstream: OwnUpstream;
   let env: NodeJS.ProcessEnv;
   let api: Api;
-  let [early, late] = ['', ''];
+  /** The tasks of the copy, of two accounts, and a later one. */
+  let [early, foreign, late] = ['', '', ''];
 
   const start = async (...options: readonly string[]) => {
     const service = spawnVideogen(env, 'start', ...options);
@@ -47,6 +53,26 @@ describe('a data folder of npm start that is restored', () => {
       assert.equal((await endOf(service.child)).code, 0);
     };
     return { ...service, stop };
+  };
+  /** Uses the database of the service that runs. */
+  const withDatabase = async <T>(use: (db: Database) => Promise<T>): Promise<T> => {
+    const url = await waitFor('the database', () => findPostgres(join(data, 'postgres')));
+    const db = createDatabase({ url, poolSize: 1, onIdleError: () => undefined });
+    return await use(db).finally(() => db.close());
+  };
+  /** While this file is missing, PostgreSQL waits with the end of the other account's task. */
+  const gate = () => join(data, 'postgres', 'cluster', 'gate');
+  const addGate = async (db: Database) => {
+    const wait = `
+create function wait_at_gate() returns trigger language plpgsql as $$ begin
+  while pg_stat_file('gate', true) is null loop perform pg_sleep(0.02); end loop; return new;
+end $$`;
+    const trigger = `
+create trigger at_gate before update on tasks for each row
+when (new.id = '${foreign}' and new.state = 'fail') execute function wait_at_gate()`;
+    await db.run({ name: 'test-wait-at-gate', text: wait });
+    await db.run({ name: 'test-at-gate', text: trigger });
+    await writeFile(gate(), '');
   };
   const jobsFor = async (prompt: string) => (await upstream.books.jobsFor(prompt)).length;
   const stateOf = async (taskId: string) => {
@@ -71,17 +97,25 @@ describe('a data folder of npm start that is restored', () => {
     env = { ...rest, ...settings, READ_RATE: 'off' };
     api = { baseUrl: `http://127.0.0.1:${port}`, key: '' };
 
-    // A task whose job runs is in the copy. After it, the job ends, and another task begins.
+    // Two tasks whose jobs run are in the copy. After it, the jobs end, and another task begins.
     const first = await start();
     api = { ...api, key: /vg_\w+/.exec(first.stdout())?.[0] ?? '' };
     early = await createdTask(api, { prompt: 'early', duration: 4 });
-    await waitFor('the first job', async () => ((await jobsFor('early')) === 1 ? true : undefined));
+    const other = await withDatabase(async (db) => {
+      const accountId = await createAccount(db, { name: 'other', credits: 1_000 });
+      return await createApiKey(db, { accountId, name: 'other', scopes });
+    });
+    foreign = await createdTask({ ...api, key: other?.key ?? '' }, { prompt: 'foreign', duration: 4 });
+    await waitFor('both jobs', async () =>
+      (await jobsFor('early')) + (await jobsFor('foreign')) === 2 ? true : undefined,
+    );
+    await withDatabase(addGate);
     await first.stop();
     await copy(data, backup);
     const second = await start();
-    const [job] = await upstream.books.jobs();
-    await upstream.books.end(job?.id ?? '', 'succeeded');
+    for (const { id } of await upstream.books.jobs()) await upstream.books.end(id, 'succeeded');
     assert.equal((await waitForRecord(api, early))['state'], 'success');
+    await waitForRecord({ ...api, key: other?.key ?? '' }, foreign);
     late = await createdTask(api, { prompt: 'late', duration: 4 });
     await waitFor('the second job', async () => ((await jobsFor('late')) === 1 ? true : undefined));
     await second.stop();
@@ -104,7 +138,7 @@ describe('a data folder of npm start that is restored', () => {
       await copy(join(backup, part), join(data, part));
       const service = await start('--restored');
       const [, refunded, ended] = restored.exec(service.stdout()) ?? [];
-      assert.deepEqual([refunded, ended], ['1', String(terminated)]);
+      assert.deepEqual([refunded, ended], ['2', String(terminated)]);
       assert.deepEqual(await stateOf(early), ['fail', 'terminated']);
       assert.equal((await recordInfo(api, late)).status, 404);
       const prompt = `after ${what}`;
@@ -118,6 +152,38 @@ describe('a data folder of npm start that is restored', () => {
       await service.stop();
     });
   }
+
+  test('all of it, with a kill between two refunds: the start is repeated, and refunds each task once', async () => {
+    await copy(backup, data);
+    const refundsOf = (db: Database) =>
+      db.run<{ id: string; refunds: number }>({
+        name: 'test-refunds',
+        text: `select task_id as id, count(*)::int as refunds from ledger_entries where kind = 'refund' group by task_id`,
+      });
+    await rm(gate());
+    const killed = spawnVideogen(env, 'start', '--restored');
+    await withDatabase((db) =>
+      waitFor('one refund', async () => ((await refundsOf(db).catch(() => [])).length === 1 ? true : undefined)),
+    );
+    killed.child.kill('SIGKILL');
+    await endOf(killed.child);
+    assert.doesNotMatch(killed.stdout(), restored);
+
+    await writeFile(gate(), '');
+    const service = await start('--restored');
+    assert.equal(restored.exec(service.stdout())?.[1], '1', 'the other task was refunded before');
+    const refunds = (await withDatabase(refundsOf)).map(({ id, refunds: count }) => [id, count]);
+    assert.deepEqual(
+      refunds.toSorted(),
+      [
+        [early, 1],
+        [foreign, 1],
+      ].toSorted(),
+    );
+    assert.deepEqual([await jobsFor('early'), await jobsFor('foreign'), await jobsFor('late')], [1, 1, 1]);
+    await assertBooks();
+    await service.stop();
+  });
 
   test('an older Temporal beside the database as it was: a plain start ends every task, and no job is made again', async () => {
     await copy(join(folder, 'latest'), data);

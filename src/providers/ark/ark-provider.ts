@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { CostRule } from '../../models/catalogue/cost.ts';
-import { classifyCreate, codedErrorIn, readBody, replyOf } from '../answers.ts';
+import { bodyOf, classifyCreate, codedErrorIn, readBody, replyOf } from '../answers.ts';
 import type { Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
+import { createIdReports, findJobId } from '../job-id.ts';
 import { cancelOutcomes, createRecordReader } from '../job-records.ts';
 import { findJobOfCreate } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
@@ -47,6 +48,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     const query = new URLSearchParams([['page_num', '1'], ['page_size', String(size)], ...filter]);
     return readBody(await call('GET', `${paths.list}?${query.toString()}`, timeoutMs, signal), recordsIn);
   };
+  const reportId = createIdReports(warn);
   const statusOf = async (job: Job, signal: AbortSignal) => records.statusOf(await readJob(job, signal), job);
   return createPolledProvider(deps, {
     namesJobs: false,
@@ -54,6 +56,8 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     clips: 'link',
     submit: async (request, signal) => {
       const reply = await call('POST', paths.create, submitTimeoutMs, signal, await requestBody(request, config));
+      const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
+      if (body !== undefined) reportId(findJobId(body));
       return classifyCreate(reply, { errorOf: codedErrorIn, jobOf, classify: classifyRefusal });
     },
     recover: async (lost, signal) => {
@@ -104,11 +108,7 @@ const optionsSchema = z.object({
   resultPath: z.string(),
 });
 
-const createdSchema = z.object({ id: z.string().optional(), task_id: z.string().optional() });
-
-/** Servers of the same kind call the id of a new job `task_id`. */
 function jobOf(body: JsonObject): { readonly id: string } | undefined {
-  const created = createdSchema.safeParse(body).data;
-  const id = created?.id ?? created?.task_id;
+  const id = findJobId(body)?.id;
   return id === undefined ? undefined : { id };
 }

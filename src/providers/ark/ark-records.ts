@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { isObject } from '../../platform/json.ts';
 import { type CostRule, estimateCost } from '../../models/catalogue/cost.ts';
 import type { Cost, Job, JobStatus, JsonObject, JsonValue, LostCreate } from '../contract.ts';
+import { findJobId } from '../job-id.ts';
 import type { EndState, RecordRules } from '../job-records.ts';
 import { isRecent } from '../lost-job.ts';
 import { jobFailure } from './ark-errors.ts';
-
-const recordSchema = z.object({ id: z.string(), status: z.string() });
 
 /** `body` is the whole record. */
 export type ArkRecord = { readonly id: string; readonly status: string; readonly body: JsonObject };
@@ -14,8 +13,11 @@ export type ArkRecord = { readonly id: string; readonly status: string; readonly
 /** Servers of the same kind wrap a single record in `task`. */
 export function recordIn(value: JsonValue | undefined): ArkRecord | undefined {
   const body = isObject(value) && isObject(value['task']) ? value['task'] : value;
-  const { data } = recordSchema.safeParse(body);
-  return data === undefined || !isObject(body) ? undefined : { ...data, body };
+  const found = isObject(body) ? findJobId(body as JsonObject) : undefined; // the fields of JSON are JSON
+  if (found === undefined) return undefined;
+  const { id, record } = found;
+  const { status } = record;
+  return typeof status === 'string' ? { id, status, body: record } : undefined;
 }
 
 /** Returns the records of a list; undefined for any other body. */

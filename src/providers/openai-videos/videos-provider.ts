@@ -12,6 +12,7 @@ import {
   type VendorError,
 } from '../answers.ts';
 import type { CancelOutcome, UpstreamError, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
+import { createIdReports, findJobId } from '../job-id.ts';
 import { createRecordReader, type EndState, outcomeWithoutRecord, type RecordRules } from '../job-records.ts';
 import { findJobOfCreate, isRecent, retryLookup } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
@@ -27,13 +28,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
   const { config, client, submitTimeoutMs, warn } = deps;
   const dialect = dialects[z.enum(videoDialects).parse(config.options['dialect'])];
   const records = createRecordReader({ ...recordRules, endOf: (record, state) => endOf(record, state, dialect) }, warn);
-  let isWarned = false;
-  const warnOfOtherId = (body: JsonObject | undefined) => {
-    const name = otherIds.find((other) => body?.['id'] === undefined && typeof body?.[other] === 'string');
-    if (name === undefined || isWarned) return;
-    isWarned = true;
-    warn('job id found under another name', name);
-  };
+  const reportId = createIdReports(warn);
   const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
     replyOf(client.call(method, `/videos${path}`, { timeoutMs, signal, maxBytes: maxRecordBytes, body }));
   return createPolledProvider(deps, {
@@ -41,9 +36,10 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     forgetsJobs: dialect.forgetsJobs,
     ...(dialect.clips !== undefined && { clips: dialect.clips }),
     submit: async (request, signal) => {
-      const body = await createBody(dialect, request, config);
-      const reply = await call('POST', '', submitTimeoutMs, signal, body);
-      if ('answer' in reply) warnOfOtherId(bodyOf(reply.answer));
+      const sent = await createBody(dialect, request, config);
+      const reply = await call('POST', '', submitTimeoutMs, signal, sent);
+      const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
+      if (body !== undefined) reportId(findJobId(body));
       return classifyCreate(reply, createRules);
     },
     recover: async (lost, signal) => {
@@ -72,13 +68,6 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
       return 'body' in poll ? deletedOutcome(dialect, poll.body) : outcomeWithoutRecord(reply, poll);
     },
   });
-}
-
-/** Relays of other APIs name the id of a job after them. */
-const otherIds = ['task_id', 'generation_id', 'video_id', 'job_id', 'request_id'] as const;
-
-function idIn(body: JsonObject): JsonObject[string] | undefined {
-  return [body['id'], ...otherIds.map((name) => body[name])].find((id) => typeof id === 'string' && id !== '');
 }
 
 /** The id is part of a URL without escapes. */
@@ -112,7 +101,10 @@ const listSchema = z.object({
 });
 
 const recordRules = {
-  recordIn: (body) => recordSchema.safeParse({ ...body, id: idIn(body) }).data,
+  recordIn: (body) => {
+    const found = findJobId(body);
+    return found && recordSchema.safeParse({ ...found.record, id: found.id }).data;
+  },
   isMissing,
   states: {
     queued: 'queued',
@@ -164,7 +156,7 @@ function isMissing(body: JsonObject, status: number): boolean {
 const createRules: CreateRules = {
   errorOf,
   jobOf: (body) => {
-    const { data: id } = jobId.safeParse(idIn(body));
+    const { data: id } = jobId.safeParse(findJobId(body)?.id);
     return id === undefined ? undefined : { id };
   },
   classify: ({ status, detail, ...error }) => {

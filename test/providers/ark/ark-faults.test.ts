@@ -17,6 +17,8 @@ describe('a create that is answered', () => {
   const cases: readonly (readonly [status: number, body: object, expected: object])[] = [
     [200, { id: 'cgt-1' }, { kind: 'accepted', id: 'cgt-1' }],
     [200, { task_id: 'v2-1' }, { kind: 'accepted', id: 'v2-1' }],
+    [200, { taskId: 'v2-1' }, { kind: 'accepted', id: 'v2-1' }],
+    [200, { code: 0, data: { task_id: 'v2-1' } }, { kind: 'accepted', id: 'v2-1' }],
     [200, {}, unknown],
     [200, error('InvalidParameter'), unknown],
     [429, error('ModelAccountRpmRateLimitExceeded'), busy],

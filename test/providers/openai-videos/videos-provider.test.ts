@@ -172,13 +172,25 @@ describe('a create whose answer was lost', () => {
   }
 });
 
-for (const name of ['task_id', 'generation_id'])
+/** Where relays answer the id of a job, and how its record has it. */
+const relayIds: Readonly<Record<string, (id: string | number, rest: object) => object>> = {
+  task_id: (id, rest) => ({ task_id: id, ...rest }),
+  generation_id: (id, rest) => ({ generation_id: id, ...rest }),
+  taskId: (id, rest) => ({ taskId: id, ...rest }),
+  uuid: (id, rest) => ({ uuid: id, ...rest }),
+  request_id: (id, rest) => ({ request_id: id, ...rest }),
+  'data.id': (id, rest) => ({ code: 200, data: { id, ...rest } }),
+  'data.task_id': (id, rest) => ({ request_id: 'of the request', data: { task_id: id, ...rest } }),
+  'result.id': (id, rest) => ({ ...rest, result: { id } }),
+};
+
+for (const [name, recordOf] of Object.entries(relayIds))
   test(`the job of a relay that answers ${name} instead of id is followed, and operators are told once`, async (t) => {
     const { deps } = await stage(t, 'generic');
     const warned: unknown[] = [];
     const call: typeof deps.client.call = async (method) => {
       const status = method === 'POST' ? 'queued' : 'completed';
-      const record = { [name]: 'job-1', status, url: 'http://relay.example/video.mp4' };
+      const record = recordOf('job-1', { status, url: 'http://relay.example/video.mp4' });
       return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(record)) };
     };
     const warn: typeof deps.warn = (...words) => warned.push(words);
@@ -189,3 +201,13 @@ for (const name of ['task_id', 'generation_id'])
     assert.deepEqual(warned, [['job id found under another name', name]]);
     assert.equal((await statusOf(provider, jobOf(request, 'job-1'))).state, 'succeeded');
   });
+
+test('an id that is a number names its job in digits', async (t) => {
+  const { deps } = await stage(t, 'generic');
+  const body = Buffer.from(JSON.stringify({ id: 1_794_300_000_123, status: 'completed' }));
+  const call: typeof deps.client.call = async () => ({ status: 200, headers: {}, body });
+  const provider = createVideosProvider({ ...deps, client: { ...deps.client, call } });
+  const request = jobRequest();
+  assert.deepEqual(await provider.submit(request, signal), { kind: 'accepted', id: '1794300000123' });
+  assert.equal((await statusOf(provider, jobOf(request, '1794300000123'))).state, 'succeeded');
+});
