@@ -95,7 +95,12 @@ async function startServers({ address, namesFolder }: Kubernetes, closings: (() 
   return {
     database,
     temporal,
-    results: { bucket: bucket.bucket, region: 'us-east-1', endpoint: `http://${address}:${bucketPort}`, pathStyle: '1' },
+    results: {
+      bucket: bucket.bucket,
+      region: 'us-east-1',
+      endpoint: `http://${address}:${bucketPort}`,
+      pathStyle: '1',
+    },
     filledIn: {
       'videogen:PASSWORD@postgres.example.com:5432/videogen': `${username}:${password}@postgres.example.com:5432${pathname}`,
       "AWS_ACCESS_KEY_ID='ID'": `AWS_ACCESS_KEY_ID='${accessKeyId}'`,

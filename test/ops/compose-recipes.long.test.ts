@@ -57,7 +57,10 @@ describe('an installation by the compose file', { skip: skipWithoutDocker }, () 
     const old = /^VIDEOGEN_SECRET=(.+)$/m.exec(await stage.run('grep ^VIDEOGEN_SECRET= .env | tail -1'))?.[1] ?? '';
     const steps = [...page.matchAll(/^\d\. `VIDEOGEN_SECRET=(\w+) VIDEOGEN_SECRET_PREVIOUS=(\w+)`/gm)];
     assert.equal(steps.length, 2);
-    const values: Readonly<Record<string, string>> = { OLD: old, NEW: 'another0secret0of0the0tests0that0is0long0enough' };
+    const values: Readonly<Record<string, string>> = {
+      OLD: old,
+      NEW: 'another0secret0of0the0tests0that0is0long0enough',
+    };
     for (const [, current = '', previous = ''] of steps) {
       await stage.setVariable('VIDEOGEN_SECRET', values[current] ?? '');
       await stage.setVariable('VIDEOGEN_SECRET_PREVIOUS', values[previous] ?? '');
@@ -67,7 +70,12 @@ describe('an installation by the compose file', { skip: skipWithoutDocker }, () 
     await stage.run('docker compose exec api videogen secret reencrypt');
   });
 
-  test('loads a catalogue with the key of its provider as in install.md', async () => {
+  test('loads a catalogue with the key of its provider, and mounts another file, as in install.md', async () => {
+    const page = readFileSync('docs/operations/install.md', 'utf8');
+    const [, override = ''] = /`docker-compose\.override\.yml`:\n\n```yaml\n(.*?)^```$/ms.exec(page) ?? [];
+    await writeFile(join(stage.folder, 'docker-compose.override.yml'), override);
+    await writeFile(join(stage.folder, 'smtp-url'), 'smtp://mail.example.com:587');
+    await stage.setVariable('SMTP_FROM', 'no-reply@example.com');
     const [recipe] = documentedRecipes('docs/providers/ark.md');
     await writeFile(join(stage.folder, 'catalogue/catalogue.yaml'), recipe?.text ?? assert.fail('no recipe'));
     await follow(stage, 'a catalogue', commandsBeside("echo 'VIDEOGEN_MODELS="));
@@ -76,6 +84,7 @@ describe('an installation by the compose file', { skip: skipWithoutDocker }, () 
         const answer = await call(api, '/api/v1/models').catch(() => undefined);
         return answer?.status === 200 && JSON.stringify(answer.body.data).includes(`"${name}"`);
       });
+    assert.match(await stage.run('docker compose exec api sh -c \'cat "$SMTP_URL_FILE"\''), /^smtp:/);
     // A model is offered once a worker has loaded it, which rejects a catalogue whose keys it lacks.
     await offered('seedance-2');
     const next = join(stage.folder, 'catalogue/next.yaml');

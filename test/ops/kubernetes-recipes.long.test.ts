@@ -58,8 +58,10 @@ describe('an installation by the chart', { skip: skipWithoutCluster }, () => {
         ),
       );
     const versionOf = async (taskId: string) => {
-      const shown = await stage.run(`temporal workflow show --namespace videogen --workflow-id ${taskId} --output json`);
-      return [...new Set([...shown.matchAll(/"buildId": "(.*)"/g)].map(([, version]) => version))];
+      const shown = await stage.run(
+        `temporal workflow show --namespace videogen --workflow-id ${taskId} --output json`,
+      );
+      return [...new Set([...shown.matchAll(/"buildId": "(.+)"/g)].map(([, version]) => version))];
     };
     await follow(stage, 'the first version', [`${upgrade} --set settings.WORKER_VERSION=v1`]);
     await becomeCurrent('v1');
@@ -70,19 +72,27 @@ describe('an installation by the chart', { skip: skipWithoutCluster }, () => {
     const page = readFileSync('docs/operations/upgrade.md', 'utf8');
     const [, text = ''] = /^```yaml\n(# my-values\.yaml, beside .*?)^```$/ms.exec(page) ?? [];
     const values = join(dirname(stage.valuesFile), 'versions.yaml');
-    const filledIn = { 'registry.example.com': 'localhost', 'tag: NEW': `tag: ${tags.next}`, 'tag: OLD': `tag: ${tags.first}`, NEW: 'v2', OLD: 'v1' };
-    await writeFile(values, Object.entries(filledIn).reduce((all, [written, value]) => all.replace(written, value), text));
+    const filledIn = {
+      'registry.example.com': 'localhost',
+      'tag: NEW': `tag: ${tags.next}`,
+      'tag: OLD': `tag: ${tags.first}`,
+      NEW: 'v2',
+      OLD: 'v1',
+    };
+    await writeFile(
+      values,
+      Object.entries(filledIn).reduce((all, [written, value]) => all.replace(written, value), text),
+    );
     const both = `${upgrade} --values '${values}'`;
     await follow(stage, 'the second version', [`${both} --set workers.old.resources.requests.cpu=120m`]);
     await becomeCurrent('v2');
     const beganLater = await acceptedTask(api);
     for (const taskId of [began, beganLater]) await assertVideo(api, taskId);
-    process.stdout.write(JSON.stringify([await versionOf(began), await versionOf(beganLater)]));
-    process.stdout.write(await stage.run(describeVersions));
-    await waitFor('the old version to be drained', async () => /v1.*drained/i.test(await stage.run(describeVersions)) || delay(500, undefined));
-    process.stdout.write(await stage.run(describeVersions));
+    assert.deepEqual([await versionOf(began), await versionOf(beganLater)], [['v1'], ['v2']]);
+    const isDrained = async () => /v1 +drained/.test(await stage.run(describeVersions));
+    await waitFor('the old version to be drained', async () => (await isDrained()) || delay(500, undefined));
     await follow(stage, 'removal of the old version', [`${both} --set workers.old=null`]);
-    process.stdout.write(await kubectl('get deployments'));
+    assert.doesNotMatch(await kubectl('get deployments --output name'), /worker-old/);
     await assertVideo(api, await acceptedTask(api));
   });
 
