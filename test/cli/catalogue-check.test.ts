@@ -27,7 +27,7 @@ providers:
 models:
   - model: hosted
     title: A hosted model
-    input: { imageUrls: { max: 0 }, generateAudio: { values: [false] } }
+    input: { imageUrls: { max: 0 }, generateAudio: { fixed: false } }
     prices: [{ creditsPerSecond: 60 }]
     tiers: [[{ provider: hosted, model: gen4.5 }]]
 `;
