@@ -41,10 +41,11 @@ try {
   if (hasCounterparts) compile('test/counterparts', next);
   compile(client, `${next}/client-package`);
   if (!isQuick) run('node_modules/typescript/bin/tsc', '-p', 'src/console');
-  const bundles = { workflows: stateOfWorkflows(), console: stateOfConsole() };
+  const bundles = { workflows: stateOfWorkflows(), console: stateOfConsole(), clients: stateOfClients() };
   const kept = [
     ...bundle('workflows', `${next}/src/temporal/bundle-workflows.js`, isWorkflowBundle),
     ...bundle('console', `${next}/src/build-console.js`, isConsole),
+    ...bundle('clients', `${next}/src/build-clients.js`, isClientArchive, `${next}/client-package`),
   ];
   const own = filesIn(next).filter((file) => !file.startsWith('client-package') && file !== 'pid');
   move(`${next}/client-package`, `${client}/dist`, filesIn(`${next}/client-package`));
@@ -54,10 +55,10 @@ try {
   fs.renameSync(`${next}/build.json`, stampFile);
 
   /** Builds a bundle, or returns the files of the last build if they are up to date. */
-  function bundle(name, program, isPart) {
+  function bundle(name, program, isPart, ...args) {
     const existing = filesIn('dist').filter(isPart);
     if (existing.length > 0 && stamp.bundles?.[name] === bundles[name]) return existing;
-    run(program);
+    run(program, ...args);
     return [];
   }
 } finally {
@@ -74,6 +75,14 @@ function isWorkflowBundle(file) {
 
 function isConsole(file) {
   return file.startsWith('console/');
+}
+
+function isClientArchive(file) {
+  return file.startsWith('client-archives/');
+}
+
+function stateOfClients() {
+  return stateOf(['clients/typescript', 'clients/python', `${next}/client-package`, 'src/build-clients.ts']);
 }
 
 /** Returns a digest of the compiled modules that the workflows import, and of the packages. */

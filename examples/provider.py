@@ -18,7 +18,8 @@ def supervise(command):
         os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=watch, daemon=True).start()
-    return subprocess.call(command, shell=True, stdin=subprocess.DEVNULL)
+    with open("stderr.txt", "wb") as log:
+        return subprocess.call(command, shell=True, stdin=subprocess.DEVNULL, stderr=log)
 
 
 def save(job_id, status, message=None):
@@ -51,7 +52,12 @@ def wait(job_id, video):
         if code == 0 and video.exists():
             save(job_id, "succeeded")
         else:
-            save(job_id, "failed", f"the command ended with {code}")
+            save(job_id, "failed", f"the command ended with {code}: {tail(video.parent / 'stderr.txt')}")
+
+
+def tail(log):
+    """The end of the command's error output, which operators read with `videogen task show`."""
+    return log.read_bytes()[-2000:].decode(errors="replace").strip() if log.exists() else "no output"
 
 
 def cancel(job_id):

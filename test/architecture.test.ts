@@ -17,7 +17,7 @@ const nouns =
   'accounts brand callbacks credits gallery ingress mail mcp media models moderation operators outbound payments people providers requests tasks temporal'
     .split(' ')
     .map((noun) => `src/${noun}`);
-const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
+const entryPoints = ['src/build-clients.ts', 'src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
 const programs = ['src/config', 'src/doctor', 'src/http', 'src/main', 'src/metrics', 'src/schema', 'activities'];
 
 // Which folder may import which; all of them may import src/platform. `types:` allows imports of types only.
@@ -77,6 +77,7 @@ const requestFiles = [
   'src/ingress/stored-video.ts',
   'src/media/media-uploads.ts',
   'src/media/deleted-media.ts',
+  'src/media/send-media.ts',
   'src/people/answer-signed-in.ts',
   'src/people/authenticate-session.ts',
   'src/people/check-password.ts',
@@ -116,7 +117,8 @@ const doors: Record<string, readonly string[]> = {
   '@modelcontextprotocol/server': ['src/mcp'],
   // Opens sockets to Stripe's own address only.
   stripe: ['src/payments'],
-  yazl: ['src/gallery'],
+  // Also for the wheel of the Python client, at the build.
+  yazl: ['src/gallery', 'entry point'],
   '@aws-sdk/client-s3': ['src/media'],
   '@aws-sdk/s3-request-presigner': ['src/media'],
 };

@@ -13,11 +13,14 @@ import { unixMs } from '../http/fields.ts';
 import { view } from '../http/view.ts';
 
 /** The part of an attempt, and of a test, that explains its failure. */
-export const deliveryError = z.enum(['unreachable', 'redirected']).nullable().meta({
-  description:
-    '`unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with ' +
-    'https:// or www.',
-});
+export const deliveryError = z
+  .enum(['unreachable', 'redirected'])
+  .nullable()
+  .meta({
+    description:
+      '`unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with ' +
+      'https:// or www.',
+  });
 
 export function errorOf(status: number | undefined): z.output<typeof deliveryError> {
   if (status === undefined) return 'unreachable';

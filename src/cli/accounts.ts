@@ -10,7 +10,7 @@ import { bookCreditsAs } from '../credits/credits.ts';
 import { auditLedger } from '../credits/ledger-audit.ts';
 import { maxReasonLength } from '../credits/prices.ts';
 import { addCommand, sampleAccount } from './add-command.ts';
-import { id, idempotencyKey, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
+import { accountIdOrName, idempotencyKey, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 import { publicUrlOf } from './service-options.ts';
@@ -32,12 +32,12 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .action(run(create));
   addCommand(account, 'rename', `${sampleAccount} "Harbor Films"`)
     .description('rename an account')
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .argument('<name>', `the new name, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
     .action(run(rename));
   addCommand(account, 'limits', sampleAccount, `${sampleAccount} --creates 50/10s --unfinished 200`)
     .description("show or set an account's limits")
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .option(
       '--creates <rate>',
       "create rate, such as 50/10s; `default` is the installation's CREATE_RATE",
@@ -47,12 +47,12 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .action(run(limits));
   addCommand(account, 'close', `${sampleAccount} --reason "requested by its owner"`)
     .description('close an account permanently and delete the content of its tasks; the ledger stays')
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .requiredOption('--reason <text>', `reason, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
     .action(run(close));
   addCommand(account, 'export', sampleAccount, `${sampleAccount} --output account.jsonl`, `${sampleAccount} --output -`)
     .description('write all stored data of an account to a file, as lines of JSON')
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .option('--output <file>', 'new file, or - for the standard output; by default videogen-ACCOUNT.jsonl')
     .action(run(exportData));
 }
@@ -67,7 +67,7 @@ async function close({ db }: Context, accountId: string, { reason }: { reason: s
 }
 
 async function list({ db }: Context, { prefix }: { prefix: string }): Promise<Answer> {
-  return listed('accounts', await allAccounts(db, prefix), accountLine);
+  return listed('accounts', await allAccounts(db, prefix), accountColumns);
 }
 
 async function allAccounts(db: Context['db'], prefix?: string): Promise<readonly Account[]> {
@@ -137,19 +137,20 @@ async function exportData(
   return { json: { accountId, file: path }, lines: [`Written to ${path}. Links to media in it are valid for a day.`] };
 }
 
-function accountLine(account: Account): string {
-  const { accountId, name, balance, unfinishedTasks } = account;
-  return [accountId, accountState(account), `${balance} credits`, `${unfinishedTasks} unfinished tasks`, name].join(
-    '  ',
-  );
-}
+const accountColumns = {
+  header: ['ACCOUNT', 'STATE', 'CREDITS', 'UNFINISHED', 'NAME'],
+  cells: (account: Account) => {
+    const { accountId, name, balance, unfinishedTasks } = account;
+    return [accountId, accountState(account), `${balance}`, `${unfinishedTasks}`, name];
+  },
+};
 
 export function addCreditsCommands(program: Command, run: RunOnDatabase): void {
   const credits = addCommand(program, 'credits').description('grant credits');
   const sampleGrant = `${sampleAccount} 5000 --reason "invoice 17"`;
   addCommand(credits, 'grant', sampleGrant, `${sampleGrant} --idempotency-key invoice-17`)
     .description('grant credits to an account; the reason is stored in the ledger')
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .argument('<credits>', 'number of credits', wholeNumber(1))
     .requiredOption('--reason <text>', `reason, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
     .option('--idempotency-key <key>', 'books once for this key, so that a repeated command is safe', idempotencyKey)
@@ -179,14 +180,14 @@ async function grant(
 export function addBalanceCommand(program: Command, run: RunOnDatabase): void {
   addCommand(program, 'balance', '', `${sampleAccount} --json`)
     .description('show the credits of an account, or of all accounts')
-    .argument('[account]', 'account id', id)
+    .argument('[account]', 'account, by id or name', accountIdOrName)
     .action(run(balances));
 }
 
 async function balances({ db }: Context, accountId: string | undefined): Promise<Answer> {
   if (accountId === undefined) {
     const accounts = await allAccounts(db);
-    return listed('accounts', accounts.map(balanceOf), balanceLine);
+    return listed('accounts', accounts.map(balanceOf), balanceColumns);
   }
   const account = await requireAccount(db, accountId);
   return { json: balanceOf(account), lines: [`${account.balance} credits`] };
@@ -196,9 +197,10 @@ function balanceOf({ accountId, name, balance }: Account) {
   return { accountId, name, balance };
 }
 
-function balanceLine({ accountId, name, balance }: ReturnType<typeof balanceOf>): string {
-  return `${accountId}  ${String(balance).padStart(12)} credits  ${name}`;
-}
+const balanceColumns = {
+  header: ['ACCOUNT', 'CREDITS', 'NAME'],
+  cells: ({ accountId, name, balance }: ReturnType<typeof balanceOf>) => [accountId, `${balance}`, name],
+};
 
 export function addAuditCommand(program: Command, run: RunOnDatabase): void {
   addCommand(program, 'audit', '', '--json')

@@ -22,6 +22,11 @@ export function id(text: string): string {
   return text.toLowerCase();
 }
 
+/** A commander parser of accounts, by id or by name. The runner replaces the name by the id (run-command.ts). */
+export function accountIdOrName(text: string): string {
+  return validate(text) ? text.toLowerCase() : textUpTo(maxNameLength)(text);
+}
+
 /** A commander parser of instants: ISO 8601, or a span from now such as 90d, 12h or 30m. Returns Unix milliseconds. */
 export function instant(text: string): number {
   const [, count, unit] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];

@@ -10,7 +10,7 @@ import {
 } from '../credits/spend-caps.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { addCommand, sampleAccount, sampleKey } from './add-command.ts';
-import { id, wholeNumber } from './arguments.ts';
+import { accountIdOrName, id, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, listed, notFound } from './output.ts';
 import { commandLineActor, type Context, requireAccount, type RunOnDatabase } from './run-command.ts';
 
@@ -20,7 +20,7 @@ export function addCapCommands(program: Command, run: RunOnDatabase): void {
   );
   addCommand(cap, 'list', sampleAccount)
     .description('list the spend caps of an account, with what was spent')
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .action(run(list));
   addCommand(
     cap,
@@ -29,7 +29,7 @@ export function addCapCommands(program: Command, run: RunOnDatabase): void {
     `${sampleAccount} --key ${sampleKey} --day 2000 --total none`,
   )
     .description('set spend caps of the account, or of one of its keys or members; `none` removes a cap')
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .option('--key <key>', 'key id', id)
     .option('--member <user>', 'user id', id)
     .option('--day <credits>', 'what it may spend per day (UTC)', creditsOrNone)
@@ -50,7 +50,7 @@ function creditsOrNone(text: string): number | 'none' {
 
 async function list({ db }: Context, accountId: string): Promise<Answer> {
   await requireAccount(db, accountId);
-  return listed('caps', await listSpendCaps(db, accountId), capLine);
+  return listed('caps', await listSpendCaps(db, accountId), capColumns);
 }
 
 type Options = { [Period in CapPeriod]?: number | 'none' } & { key?: string; member?: string };
@@ -80,7 +80,10 @@ async function set(context: Context, accountId: string, { key, member, ...given 
   return list(context, accountId);
 }
 
-function capLine({ subject, subjectId, period, credits, spent, resetsAt }: SpendCap): string {
-  const resets = resetsAt === undefined ? 'never resets' : `resets ${isoTime(resetsAt)}`;
-  return [subject, subjectId, period, `${spent} of ${credits} credits spent`, resets].join('  ');
-}
+const capColumns = {
+  header: ['SUBJECT', 'ID', 'PERIOD', 'SPENT', 'RESETS'],
+  cells: ({ subject, subjectId, period, credits, spent, resetsAt }: SpendCap) => {
+    const resets = resetsAt === undefined ? 'never' : isoTime(resetsAt);
+    return [subject, subjectId, period, `${spent} of ${credits} credits`, resets];
+  },
+};

@@ -24,12 +24,25 @@ function requestedCommands() {
   return named.length > 0 ? named.map(([, add]) => add) : Object.values(commands);
 }
 
+const asJson = process.argv.includes('--json');
+// Its commands inherit this: with --json, the error is printed below.
+if (asJson) program.configureOutput({ outputError: () => {} });
+
+/** With --json, an error is the one object on standard output. */
+function fail(error: unknown): never {
+  const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
+  if (asJson) process.stdout.write(`${JSON.stringify({ error: message })}\n`);
+  // Wrong usage, which a repetition does not change.
+  if (error instanceof CommanderError) process.exit(2);
+  printAndExit(error);
+}
+
 process.umask(0o077);
 try {
   for (const add of requestedCommands()) await add(program);
   await program.parseAsync();
 } catch (error) {
-  // Commander has already printed its help or error.
-  if (error instanceof CommanderError) process.exit(error.exitCode);
-  printAndExit(error);
+  // Help and version.
+  if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);
+  fail(error);
 }

@@ -27,7 +27,7 @@ export function addCodeCommands(program: Command, run: RunOnDatabase): void {
     .action(run(create));
   addCommand(code, 'list')
     .description('list the newest batches')
-    .action(run(async ({ db }) => listed('batches', await listCodeBatches(db, maxListed), batchLine)));
+    .action(run(async ({ db }) => listed('batches', await listCodeBatches(db, maxListed), batchColumns)));
   addCommand(code, 'withdraw', '019abc9a-bcde-7def-8901-234567890abc --reason "the list leaked"')
     .description('withdraw the codes of a batch that were not redeemed yet')
     .argument('<batch>', 'id of the batch, from code list', id)
@@ -49,8 +49,11 @@ async function withdraw({ db }: Context, batchId: string, { reason }: { reason: 
   return { json: batch, lines: [`${batch.codes - batch.redeemed} of ${batch.codes} codes are withdrawn.`] };
 }
 
-function batchLine({ batchId, name, credits, codes, redeemed, expiresAt, withdrawnAt }: CodeBatch): string {
-  const ends = expiresAt === undefined ? 'no expiry' : `expires ${isoTime(expiresAt)}`;
-  const state = withdrawnAt === undefined ? ends : `withdrawn ${isoTime(withdrawnAt)}`;
-  return [batchId, `${redeemed} of ${codes} redeemed`, `${credits} credits each`, state, name].join('  ');
-}
+const batchColumns = {
+  header: ['BATCH', 'REDEEMED', 'CREDITS EACH', 'STATE', 'NAME'],
+  cells: ({ batchId, name, credits, codes, redeemed, expiresAt, withdrawnAt }: CodeBatch) => {
+    const ends = expiresAt === undefined ? 'no expiry' : `expires ${isoTime(expiresAt)}`;
+    const state = withdrawnAt === undefined ? ends : `withdrawn ${isoTime(withdrawnAt)}`;
+    return [batchId, `${redeemed} of ${codes}`, `${credits}`, state, name];
+  },
+};

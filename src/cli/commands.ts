@@ -31,6 +31,7 @@ export const commands: Readonly<Record<string, AddCommand>> = {
   reconcile: async (program) => (await import('./reconcile.ts')).addReconcileCommand(program, await runner(program)),
   provider: async (program) => (await import('./provider.ts')).addProviderCommands(program, await runner(program)),
   margin: async (program) => (await import('./provider.ts')).addMarginCommand(program, await runner(program)),
+  catalogue: async (program) => (await import('./catalogue.ts')).addCatalogueCommands(program),
   media: async (program) => (await import('./media.ts')).addMediaCommands(program, await runner(program)),
   migrate: async (program) => (await import('./migrate.ts')).addMigrateCommand(program),
   doctor: async (program) => (await import('./doctor.ts')).addDoctorCommand(program),

@@ -2,12 +2,13 @@ import { type Command, Option } from 'commander';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Config, readConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { ConfigError } from '../platform/errors.ts';
 import { type DoctorRole, doctorRoles, examine, examineMachine, type RunningParts } from '../doctor/doctor.ts';
 import { failure, type Finding, type FindingState, ok } from '../doctor/finding.ts';
 import { addCommand } from './add-command.ts';
 import { type Answer, isJson, printAnswer } from './output.ts';
+import { readServiceConfig } from './service-config.ts';
 
 export function addDoctorCommand(program: Command): void {
   addCommand(program, 'doctor', '', '--role worker --json')
@@ -28,7 +29,7 @@ export function addDoctorCommand(program: Command): void {
 
 async function findingsFor(role: DoctorRole): Promise<readonly Finding[]> {
   try {
-    const config = readConfig(undefined, { isExternal: role !== 'all' });
+    const config = readServiceConfig({ isExternal: role !== 'all' });
     const isRead = ok('configuration', 'all settings are valid');
     return [isRead, ...(await examine(await withEmbeddedFfmpeg(config), await runningParts(config), role))];
   } catch (error) {

@@ -8,7 +8,7 @@ import { recordAction } from '../operators/operator-actions.ts';
 import { literalRefusal } from '../outbound/guard.ts';
 import { urlSchema } from '../tasks/request-text.ts';
 import { addCommand, sampleAccount } from './add-command.ts';
-import { id, wholeNumber } from './arguments.ts';
+import { accountIdOrName, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, table } from './output.ts';
 import { commandLineActor, type Context, requireAccount, type RunOnDatabase } from './run-command.ts';
 
@@ -16,22 +16,22 @@ export function addEventCommands(program: Command, run: RunOnDatabase): void {
   const event = addCommand(program, 'event').description("manage an account's event endpoint, and list its events");
   addCommand(event, 'endpoint', sampleAccount)
     .description('show the event endpoint')
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .action(run(show));
   addCommand(event, 'set', `${sampleAccount} --url https://studio.example.com/events --low-balance 1000`)
     .description('set or replace the event endpoint; pending events go to the new URL')
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .requiredOption('--url <url>', 'http or https URL')
     .option('--types <list>', `some of ${eventTypes.join(',')}; all but balance.low by default`, typeList)
     .option('--low-balance <credits>', 'sets the threshold of a low balance, and adds balance.low', wholeNumber(1))
     .action(run(set));
   addCommand(event, 'remove', sampleAccount)
     .description('remove the event endpoint, and abandon its pending events')
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .action(run(remove));
   addCommand(event, 'list', sampleAccount, `${sampleAccount} --state failed --json`)
     .description('list events, newest first')
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .addOption(new Option('--type <type>', 'only events of this type').choices(eventTypes))
     .addOption(new Option('--state <state>', 'only events in this state').choices(deliveryStates))
     .option('--limit <n>', 'maximum number of events', wholeNumber(1, 1000), 20)

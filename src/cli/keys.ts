@@ -13,7 +13,7 @@ import { recordAction } from '../operators/operator-actions.ts';
 import { createOperator, type ListedOperator, listOperators, revokeOperator } from '../operators/operators.ts';
 import { unknownModel } from '../models/model.ts';
 import { addCommand, sampleAccount, sampleKey } from './add-command.ts';
-import { futureInstant, id, maxNameLength, textUpTo, wholeNumber } from './arguments.ts';
+import { accountIdOrName, futureInstant, id, maxNameLength, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, listed, notFound } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 
@@ -40,7 +40,7 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     `--account ${sampleAccount} --name batch --cap-day 2000 --models videogen-2.0-fast`,
   )
     .description('create a key; it is shown once and stored as a hash')
-    .requiredOption('--account <account>', 'account id', id)
+    .requiredOption('--account <account>', 'account, by id or name', accountIdOrName)
     .option('--name <name>', 'purpose of the key', textUpTo(maxNameLength), 'default')
     .option('--scopes <list>', `some of ${scopes.join(',')}`, scopeList, [...ordinaryScopes])
     .option(...expiry)
@@ -53,9 +53,11 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .action(run(createKey));
   addCommand(key, 'list', `--account ${sampleAccount} --json`)
     .description("list an account's keys, without their secrets")
-    .requiredOption('--account <account>', 'account id', id)
+    .requiredOption('--account <account>', 'account, by id or name', accountIdOrName)
     .action(
-      run(async ({ db }, { account }: { account: string }) => listed('keys', await listApiKeys(db, account), keyLine)),
+      run(async ({ db }, { account }: { account: string }) =>
+        listed('keys', await listApiKeys(db, account), keyColumns),
+      ),
     );
   addCommand(key, 'revoke', sampleKey)
     .description('revoke a key immediately')
@@ -108,9 +110,10 @@ function modelList(text: string): string[] {
   return text.split(',').map((name) => name.trim());
 }
 
-function keyLine(key: ApiKey): string {
-  return [key.keyId, key.hint, keyState(key), key.scopes.join(','), key.dialect, key.name].join('  ');
-}
+const keyColumns = {
+  header: ['KEY', 'HINT', 'STATE', 'SCOPES', 'DIALECT', 'NAME'],
+  cells: (key: ApiKey) => [key.keyId, key.hint, keyState(key), key.scopes.join(','), key.dialect, key.name],
+};
 
 export function addOperatorCommands(program: Command, run: RunOnDatabase): void {
   const operator = addCommand(program, 'operator').description('create, list and revoke the keys of operators');
@@ -121,7 +124,7 @@ export function addOperatorCommands(program: Command, run: RunOnDatabase): void 
     .action(run(createOperatorKey));
   addCommand(operator, 'list', '--json')
     .description('list operators, without their keys')
-    .action(run(async ({ db }) => listed('operators', await listOperators(db), operatorLine)));
+    .action(run(async ({ db }) => listed('operators', await listOperators(db), operatorColumns)));
   addCommand(operator, 'revoke', '019abc78-9abc-7def-8901-234567890abc')
     .description("revoke an operator's key immediately")
     .argument('<operator>', 'operator id', id)
@@ -151,21 +154,22 @@ async function revokeOperatorKey({ db }: Context, operatorId: string): Promise<A
   return { json: { operatorId, revoked: true }, lines: [`Operator ${operatorId} is revoked.`] };
 }
 
-function operatorLine(operator: ListedOperator): string {
-  return [operator.operatorId, operator.hint, keyState(operator), operator.name].join('  ');
-}
+const operatorColumns = {
+  header: ['OPERATOR', 'HINT', 'STATE', 'NAME'],
+  cells: (operator: ListedOperator) => [operator.operatorId, operator.hint, keyState(operator), operator.name],
+};
 
 export function addCallbackSecretCommands(program: Command, run: RunOnDatabase): void {
   const secret = addCommand(program, 'callback-secret').description(
     "manage the secrets that sign an account's callbacks and events",
   );
   addCommand(secret, 'show', sampleAccount, `${sampleAccount} --events`)
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .option('--events', 'the secret that signs events')
     .action(run(showSecret));
   addCommand(secret, 'rotate', `${sampleAccount} --overlap 86400`)
     .description('create a new secret; both sign during the overlap')
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .option('--events', 'the secret that signs events')
     .option('--overlap <seconds>', 'duration of the overlap', wholeNumber(0, maxOverlapSeconds), defaultOverlapSeconds)
     .action(run(rotateCallbackSecret));

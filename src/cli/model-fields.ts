@@ -16,6 +16,7 @@ type Field = {
 type Schema = {
   readonly type?: string | readonly string[];
   readonly description?: string;
+  readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly minimum?: number;
   readonly exclusiveMaximum?: number;
@@ -49,7 +50,10 @@ function fieldsOf({ inputSchema }: Pick<Model, 'inputSchema'>): readonly Field[]
   });
   const { options, ...fields } = properties;
   return [
-    ...Object.entries(fields).map(([name, schema]) => fieldOf(name, schema, false)),
+    ...Object.entries(fields)
+      // The model has none of these.
+      .filter(([, { maxItems }]) => maxItems !== 0)
+      .map(([name, schema]) => fieldOf(name, schema, false)),
     ...Object.entries(options?.properties ?? {}).map(([name, schema]) => fieldOf(name, schema, true)),
   ];
 }
@@ -110,6 +114,7 @@ function boundsOf(schema: Schema, types: readonly string[]): string | undefined 
   // numbers within them are shown.
   if (minimum !== undefined && exclusiveMaximum !== undefined)
     return `${Math.ceil(minimum)} to ${Math.ceil(exclusiveMaximum) - 1}`;
+  if (schema.const !== undefined) return `always ${String(schema.const)}`;
   if (types.includes('boolean')) return 'true or false';
   return maxLength === undefined ? undefined : `at most ${maxLength} characters`;
 }

@@ -31,8 +31,12 @@ export function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, (control) => (control === '\n' ? control : escaped(control)));
 }
 
-export function listed<Row>(name: string, rows: readonly Row[], line: (row: Row) => string): Answer {
-  return { json: { [name]: rows }, lines: rows.length === 0 ? [`No ${name}.`] : rows.map(line) };
+type Columns<Row> = { readonly header: readonly string[]; readonly cells: (row: Row) => readonly string[] };
+
+/** A list, whose name in JSON is also that of its rows in the sentence about an empty one, as in `signUps`: No sign-ups. */
+export function listed<Row>(name: string, rows: readonly Row[], { header, cells }: Columns<Row>): Answer {
+  const words = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return { json: { [name]: rows }, lines: rows.length === 0 ? [`No ${words}.`] : table(header, rows.map(cells)) };
 }
 
 /** Aligns rows in columns, below their header unless that is empty. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type PresentedPrices, presentPrices, presentSetPrice } from '../credits/price-view.ts';
 import { addCommand, sampleAccount } from './add-command.ts';
-import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
+import { accountIdOrName, instant, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, notFound } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 import { findPrice, type ModelCatalogue, unknownModel } from '../models/model.ts';
@@ -26,7 +26,7 @@ export function addPriceCommands(program: Command, run: RunOnDatabase): void {
   ] as const;
   addCommand(price, 'list', '', `--account ${sampleAccount} --model videogen-2.0`)
     .description('list the prices in force, and price changes, newest first')
-    .option('--account <account>', 'prices of this account; by default, list prices', id)
+    .option('--account <account>', 'prices of this account; by default, list prices', accountIdOrName)
     .option('--model <model>', 'only changes of this model')
     .action(run(list));
   addCommand(
@@ -41,7 +41,7 @@ export function addPriceCommands(program: Command, run: RunOnDatabase): void {
     .argument('<credits>', 'credits per second; `default` restores the list price', creditsOrDefault)
     .option('--price <name>', 'name of the price, for a model with several')
     .option('--per-video <credits>', 'credits added once for each video', wholeNumber(0, maxPriceCredits))
-    .option('--account <account>', 'only for this account; by default, for all accounts', id)
+    .option('--account <account>', 'only for this account; by default, for all accounts', accountIdOrName)
     .option('--from <when>', 'a time, or a span from now such as 30d; by default, in a few seconds', instant)
     .requiredOption(...reason)
     .action(run(set));

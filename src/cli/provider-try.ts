@@ -89,8 +89,11 @@ function valueLine(field: string, outcome: Parameters<Trace>[1]): string {
 
 const maxShown = 300;
 
+/** The content of media is inserted when the request is sent (request-data.ts). */
+const placeholder = /\\u0000(\w+) (\d+) (url|base64)/g;
+
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
+  const text = (JSON.stringify(value) ?? 'nothing').replaceAll(placeholder, '<$1 $2, as $3>');
   return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
 }
 

@@ -1,8 +1,10 @@
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { type Config, readConfig } from '../config/config.ts';
+import { validate } from 'uuid';
+import { listAccounts } from '../accounts/account-list.ts';
+import { type Config } from '../config/config.ts';
 import type { Actor } from '../operators/operator.ts';
 import { lockDataFolder } from '../embedded/data-folder.ts';
 import { readPort } from '../embedded/persisted-port.ts';
@@ -13,6 +15,7 @@ import { type Account, findAccount } from '../accounts/accounts.ts';
 import { createDatabase, type Database } from '../platform/database/database.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 import { type Answer, CommandError, isJson, notFound, printAnswer } from './output.ts';
+import { readServiceConfig } from './service-config.ts';
 
 export type Context = { readonly db: Database; readonly config: Config };
 
@@ -24,10 +27,36 @@ export type RunOnDatabase = <Parameters extends unknown[]>(
 export function createRunner(program: Command): RunOnDatabase {
   return (work) =>
     async (...parameters) => {
-      const config = readConfig();
-      const answer = await withDatabase(config, (db) => work({ db, config }, ...parameters));
+      const config = readServiceConfig();
+      const answer = await withDatabase(config, async (db) => {
+        await replaceAccountNames(db, parameters);
+        return work({ db, config }, ...parameters);
+      });
       printAnswer(answer, isJson(program));
     };
+}
+
+/** Replaces the name of an account by its id in each argument and option `account`, so that every command takes both. */
+async function replaceAccountNames(db: Database, parameters: unknown[]): Promise<void> {
+  const command = parameters.at(-1);
+  if (!(command instanceof Command)) return;
+  const options: unknown = parameters.at(-2);
+  for (const [index, argument] of command.registeredArguments.entries()) {
+    const value = parameters[index];
+    if (argument.name() === 'account' && typeof value === 'string') parameters[index] = await accountIdOf(db, value);
+  }
+  if (typeof options !== 'object' || options === null || !('account' in options)) return;
+  if (typeof options.account === 'string') options.account = await accountIdOf(db, options.account);
+}
+
+async function accountIdOf(db: Database, text: string): Promise<string> {
+  if (validate(text)) return text;
+  const found = (await listAccounts(db, { prefix: text, limit: 1000 })).filter(({ name }) => name === text);
+  const [only, ...others] = found;
+  if (only === undefined) throw noAccount(text);
+  if (others.length > 0)
+    throw new CommandError(`several accounts are called ${text}: ${found.map((one) => one.accountId).join(', ')}`);
+  return only.accountId;
 }
 
 /**

@@ -3,7 +3,7 @@ import { monthOf, readStatement } from '../credits/statement.ts';
 import { statementCsv } from '../credits/statement-csv.ts';
 import { statementHtml } from '../credits/statement-view.ts';
 import { addCommand, sampleAccount } from './add-command.ts';
-import { id } from './arguments.ts';
+import { accountIdOrName } from './arguments.ts';
 import type { Answer } from './output.ts';
 import { type Context, requireAccount, type RunOnDatabase } from './run-command.ts';
 
@@ -15,7 +15,7 @@ type Options = { month: Month; format: keyof typeof formats };
 export function addStatementCommand(program: Command, run: RunOnDatabase): void {
   addCommand(program, 'statement', sampleAccount, `${sampleAccount} --month 2026-10 --format html > statement.html`)
     .description('print the statement of an account for a month, which equals its ledger')
-    .argument('<account>', 'account id', id)
+    .argument('<account>', 'account, by id or name', accountIdOrName)
     .addOption(
       new Option('--month <month>', 'a month in UTC, such as 2026-10')
         .argParser(month)

@@ -14,7 +14,7 @@ import { mediaUrlsOf } from '../tasks/task-input.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listTasks, readTaskDetail } from '../tasks/task-list.ts';
 import { addCommand, sampleTask } from './add-command.ts';
-import { id, textUpTo, wholeNumber } from './arguments.ts';
+import { accountIdOrName, id, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, notFound, table } from './output.ts';
 import { commandLineActor, type Context, type RunOnDatabase, temporalOf } from './run-command.ts';
 import { publicUrlOf } from './service-options.ts';
@@ -23,7 +23,7 @@ export function addTaskCommands(program: Command, run: RunOnDatabase): void {
   const task = addCommand(program, 'task').description('list, show, cancel and delete tasks');
   addCommand(task, 'list', '', '--state fail --limit 100 --json')
     .description('list tasks, newest first')
-    .option('--account <account>', 'only tasks of this account', id)
+    .option('--account <account>', 'only tasks of this account', accountIdOrName)
     .addOption(new Option('--state <state>', 'only tasks in this state').choices(taskStates))
     .option('--limit <n>', 'maximum number of tasks', wholeNumber(1, 1000), 20)
     .action(run(list));

@@ -6,7 +6,7 @@ import { openPayments } from '../payments/open-payments.ts';
 import { reconcilePayments } from '../payments/reconcile-payments.ts';
 import { listTopUps, type TopUp } from '../payments/top-ups.ts';
 import { addCommand, sampleAccount } from './add-command.ts';
-import { id, wholeNumber } from './arguments.ts';
+import { accountIdOrName, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, listed } from './output.ts';
 import type { Context, RunOnDatabase } from './run-command.ts';
 import { publicUrlOf } from './service-options.ts';
@@ -19,7 +19,7 @@ export function addTopUpCommands(program: Command, run: RunOnDatabase): void {
   );
   addCommand(topUp, 'list', '', `--account ${sampleAccount} --json`)
     .description('list the newest purchases')
-    .option('--account <account>', 'only those of this account', id)
+    .option('--account <account>', 'only those of this account', accountIdOrName)
     .action(run(list));
   addCommand(topUp, 'reconcile', '', '--days 60')
     .description("compare with the payment provider's records: grant missing payments, and book missing refunds")
@@ -33,7 +33,7 @@ export function addTopUpCommands(program: Command, run: RunOnDatabase): void {
 }
 
 async function list({ db }: Context, { account: accountId }: { account?: string }): Promise<Answer> {
-  return listed('purchases', await listTopUps(db, { accountId, limit: maxListed }), topUpLine);
+  return listed('purchases', await listTopUps(db, { accountId, limit: maxListed }), topUpColumns);
 }
 
 async function reconcile({ db, config }: Context, { days }: { days: number }): Promise<Answer> {
@@ -72,7 +72,10 @@ async function reconcile({ db, config }: Context, { days }: { days: number }): P
   };
 }
 
-function topUpLine({ topUpId, accountId, state, credits, minorUnits, currency, isTest, createdAt }: TopUp): string {
-  const shown = isTest ? `${state} (test)` : state;
-  return [topUpId, accountId, isoTime(createdAt), shown, `${credits} credits`, `${minorUnits} ${currency}`].join('  ');
-}
+const topUpColumns = {
+  header: ['PURCHASE', 'ACCOUNT', 'CREATED', 'STATE', 'CREDITS', 'PRICE'],
+  cells: ({ topUpId, accountId, state, credits, minorUnits, currency, isTest, createdAt }: TopUp) => {
+    const shown = isTest ? `${state} (test)` : state;
+    return [topUpId, accountId, isoTime(createdAt), shown, `${credits}`, `${minorUnits} ${currency}`];
+  },
+};

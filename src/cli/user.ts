@@ -11,7 +11,7 @@ import { persistedSecret } from '../embedded/data-folder.ts';
 import { createMailQueue, type MailQueue, mailSecrets } from '../mail/mail-queue.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { addCommand, sampleAccount } from './add-command.ts';
-import { id } from './arguments.ts';
+import { accountIdOrName } from './arguments.ts';
 import { type Answer, CommandError, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, type RunOnDatabase } from './run-command.ts';
 import { publicUrlOf } from './service-options.ts';
@@ -24,7 +24,7 @@ export function addUserCommands(program: Command, run: RunOnDatabase): void {
     .description('create an invitation link, which is shown once; send it to the person')
     .argument('<email>', 'the e-mail address', email)
     .option('--operator', 'as an operator')
-    .option('--account <account>', 'as a member of this account', id)
+    .option('--account <account>', 'as a member of this account', accountIdOrName)
     .addOption(new Option('--role <role>', 'the role in the account').choices(roles).default('member'))
     .action(run(invite));
   addCommand(user, 'reset', 'ada@example.com')
@@ -104,14 +104,21 @@ export async function linkAnswer(config: Config, link: NewLink & { readonly isMa
 }
 
 async function list({ db }: Context, { search }: { search: string }): Promise<Answer> {
-  return listed('users', await listPeople(db, { search, limit: maxListedUsers }), userLine);
+  return listed('users', await listPeople(db, { search, limit: maxListedUsers }), userColumns);
 }
 
-function userLine({ userId, email: address, isOperator, isDisabled, accounts }: OperatorsPerson): string {
-  const what = [isOperator ? 'operator' : '', isDisabled ? 'disabled' : ''].filter(Boolean);
-  const where = accounts.map(({ accountId, role }) => `${role} of ${accountId}`);
-  return [userId, address, ...what, ...where].join('  ');
-}
+const userColumns = {
+  header: ['USER', 'EMAIL', 'STATE', 'ROLES'],
+  cells: ({ userId, email: address, isOperator, isDisabled, accounts }: OperatorsPerson) => {
+    const roles = accounts.map(({ accountId, role }) => `${role} of ${accountId}`);
+    return [
+      userId,
+      address,
+      isDisabled ? 'disabled' : 'active',
+      (isOperator ? ['operator', ...roles] : roles).join(', '),
+    ];
+  },
+};
 
 function setDisabled(isDisabled: boolean) {
   return async ({ db }: Context, address: string): Promise<Answer> => {

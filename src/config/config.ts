@@ -74,13 +74,21 @@ function inXml(path: string): string {
   return path.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
+type ReadOptions = {
+  readonly isExternal?: boolean;
+  /** The catalogue without VIDEOGEN_MODELS; the built-in one by default. */
+  readonly standardCatalogue?: string;
+};
+
 /**
  * Reads the configuration and checks the catalogue; no other module reads the environment. Throws `ConfigError` with every
  * invalid setting. `isExternal` requires the settings of a process that embeds nothing.
  */
-export function readConfig(environment: Environment = process.env, { isExternal = false } = {}): Config {
+export function readConfig(environment: Environment = process.env, options: ReadOptions = {}): Config {
+  const { isExternal = false, standardCatalogue } = options;
   const problems: string[] = [];
   const env = variablesOf(environment, problems);
+  if (standardCatalogue !== undefined) env['VIDEOGEN_MODELS'] ??= standardCatalogue;
   const needed = isExternal ? externalNames.filter((name) => env[name] === undefined) : [];
   problems.push(...needed.map((name) => `${name}: must be set; only "npm start" works without it`));
   const given = [...nameOf].map(([setting, name]) => [setting, env[name]]);
@@ -279,10 +287,12 @@ function variablesOf(environment: Environment, problems: string[]): Record<strin
 export function secretReader(folder: string, environment: Environment = process.env): SecretReader {
   return (ref) => () => {
     const text = (ref.env === undefined ? secretInFile(resolve(folder, ref.file ?? '')) : environment[ref.env])?.trim();
-    if (text === undefined || text === '') throw new SetupError('is not set where this refers to');
+    if (text === undefined || text === '')
+      throw new SetupError('is not set: the variable or file that it names is missing or empty');
     const secret = text.startsWith('{') ? jsonOnOneLine(text) : text;
     // Anything else would break the header that contains the secret.
-    if (!/^[\x20-\x7e]{1,10000}$/.test(secret)) throw new SetupError('must be one line of ASCII where this refers to');
+    if (!/^[\x20-\x7e]{1,10000}$/.test(secret))
+      throw new SetupError('must be one line of ASCII in the variable or file that it names');
     return secret;
   };
 }

@@ -19,6 +19,7 @@ import { findFfmpeg } from './ffmpeg.ts';
 import { refundRestored } from './refund-restored.ts';
 import { listenError } from '../platform/startup-errors.ts';
 import { foldersOfServers, postgresFolder, temporalFolder } from './folders.ts';
+import { recordCatalogue } from './recorded-catalogue.ts';
 import { lockDataFolder, openLog, persistedSecret, recordAddress } from './data-folder.ts';
 import { freePort } from './persisted-port.ts';
 import { startPostgres } from './postgres.ts';
@@ -84,6 +85,7 @@ export async function startService(
     reportLateWorkers(worker, say);
     const api = await startApi(settings, log, metrics, say);
     closings.push(api.close);
+    await recordCatalogue(config.dataFolder, config.catalogueFile);
     closings.push((await recordAddress(config.dataFolder, settings.publicUrl)).remove);
     return { ...api, settings, log, logPath, fatal: fatal.promise, close };
   } catch (error) {

@@ -4,7 +4,8 @@ import { invalidRequest } from './errors.ts';
 
 const name = 'Idempotency-Key';
 const shape = /^[\x21-\x7e]{1,255}$/;
-export const idempotencyKeySchema = z.string().regex(shape).meta({
+const shapeError = 'must be 1 to 255 visible ASCII characters';
+export const idempotencyKeySchema = z.string().regex(shape, { error: shapeError }).meta({
   description: 'Repeating a request with the same key and body returns the first response; another body gets 409.',
 });
 
@@ -16,7 +17,7 @@ export function idempotencyKeyOf({ req }: Context) {
   const header = req.headers[name.toLowerCase()];
   const key = Array.isArray(header) ? header.join(', ') : header;
   if (key === undefined || shape.test(key)) return { key };
-  return { error: { path: name, message: 'must be 1 to 255 visible ASCII characters' } };
+  return { error: { path: name, message: shapeError } };
 }
 
 export function requiredIdempotencyKey(ctx: Context): string {

@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { brandRoutes } from '../brand/brand-routes.ts';
 import type { Offer } from '../models/model.ts';
 import { answer, type AppRouter } from './context.ts';
+import { clientArchiveRoutes } from './client-archives.ts';
 import { docsHeaders, docsRoutes } from './docs/docs-routes.ts';
+import { llmsText } from './docs/llms-text.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { openApiDocument } from './openapi.ts';
 import { sendFile } from './server/send-file.ts';
@@ -26,6 +28,11 @@ export function pageRoutes(router: AppRouter, deps: Pick<HttpDeps, 'brand' | 'ca
   });
   brandRoutes(router, deps.brand);
   docsRoutes(router, deps);
+  clientArchiveRoutes(router, deps.publicUrl);
+  router.get('/llms.txt', (ctx) => {
+    ctx.set({ 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-cache' });
+    ctx.body = llmsText(deps);
+  });
   const texts = new WeakMap<Offer, string>();
   router.get('/openapi.json', (ctx) => {
     const offer = deps.catalogue();

@@ -55,8 +55,7 @@ export const booleanParameter = z
   .transform((text) => text === 'true')
   .meta({ type: 'boolean' });
 
-export function wholeParameter(min: number, max: number) {
-  const message = `must be a whole number from ${min} to ${max}`;
+export function wholeParameter(min: number, max: number, message = `must be a whole number from ${min} to ${max}`) {
   return textParameter(message)
     .regex(/^\d{1,16}$/)
     .transform(Number)
@@ -89,9 +88,13 @@ export function timedCursor({ atUs, id }: TimedCursor): string {
   return `${atUs}_${id}`;
 }
 
+const timeError = 'must be a time in Unix milliseconds, such as 1793491200000';
+
 export const createdBetween = {
-  from: wholeParameter(0, maxUnixMs).meta({ description: 'Created at this Unix millisecond or later.' }).optional(),
-  to: wholeParameter(0, maxUnixMs).meta({ description: 'Created before this Unix millisecond.' }).optional(),
+  from: wholeParameter(0, maxUnixMs, timeError)
+    .meta({ description: 'Created at this Unix millisecond or later.' })
+    .optional(),
+  to: wholeParameter(0, maxUnixMs, timeError).meta({ description: 'Created before this Unix millisecond.' }).optional(),
 };
 
 export const numberedPage = pageFrom(

@@ -187,10 +187,7 @@ type SourceRequest = {
  * Redirects to the store, which serves downloads itself. Reference media, and files for clients that follow no redirect, are streamed
  * instead; a missing file is reported here.
  */
-async function sourceOf(
-  bucket: Bucket,
-  { link, method, passing }: SourceRequest,
-): Promise<MediaSource | undefined> {
+async function sourceOf(bucket: Bucket, { link, method, passing }: SourceRequest): Promise<MediaSource | undefined> {
   const isStreamed = passing !== undefined || link.key.startsWith(streamedFolder);
   if (isStreamed && method === 'GET') return streamOf(bucket, link.key, passing?.range);
   const sizeBytes = await sizeOf(bucket, link.key);

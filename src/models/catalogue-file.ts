@@ -68,6 +68,8 @@ function locateFile(path: string): { readonly path: string; readonly problem?: s
 
 /** Reads a single file of the kind `http`, by path or as `builtin:NAME`. Throws a `ConfigError` with every problem. */
 export function readHttpFile(path: string): ProviderFile {
+  const unknown = shippedPath(path) === undefined ? undefined : unknownShipped(path);
+  if (unknown !== undefined) throw new ConfigError([unknown]);
   const { data, problems: unreadable } = parsedFile(() => readWholeFile(shippedPath(path) ?? path));
   if (unreadable.length > 0) throw configError(path, unreadable);
   const { file, problems } = readProviderFile(data);

@@ -28,7 +28,9 @@ const notHttp = 'must be an http or https URL';
 /** Files themselves, and paths of them, are frequent in the place of an address. */
 function mediaProblem(url: string): string | undefined {
   if (/^\s*https?:/i.test(url)) return undefined;
-  const isFile = /^\s*(?:data:|file:|blob:|\/(?!\/)|[.~\\]|[a-z]:\\)/i.test(url) || /\.(?:jpe?g|png|webp|heic|mp4|mov|mp3|wav|m4a)$/i.test(url);
+  const isFile =
+    /^\s*(?:data:|file:|blob:|\/(?!\/)|[.~\\]|[a-z]:\\)/i.test(url) ||
+    /\.(?:jpe?g|png|webp|heic|mp4|mov|mp3|wav|m4a)$/i.test(url);
   return isFile ? `${notHttp}; upload a file with POST /api/v1/uploads, and give the url of the response` : undefined;
 }
 

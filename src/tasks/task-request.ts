@@ -151,7 +151,11 @@ function makeJsonSchema(input: ModelInput): JsonSchema {
     properties,
     ...schema
   } = withoutNull(z.toJSONSchema(documentedInput(input), { io: 'input', unrepresentable: 'any' }));
-  const fields = Object.entries(properties as Record<FieldName, JsonSchema>).map(([name, field]) => {
+  // A list of at most none is a field that the model lacks.
+  const taken = Object.entries(properties as Record<FieldName, JsonSchema>).filter(
+    ([, { maxItems }]) => maxItems !== 0,
+  );
+  const fields = taken.map(([name, field]) => {
     const standard = defaultOf(input, name as FieldName);
     // An empty list is the same as none, and no default where the model requires some.
     const hasDefault = standard !== undefined && !Array.isArray(standard);

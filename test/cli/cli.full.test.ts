@@ -73,7 +73,7 @@ async function inTwos<T, R>(items: readonly T[], work: (item: T) => Promise<R>):
 
 test('a typing error prints one line with a hint, not a screen of help', async () => {
   const unknown = await videogen(process.env, 'strat');
-  assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
+  assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
   assert.match(unknown.stderr, /^error: unknown command 'strat'\n\(Did you mean start\?\)\n\(examples: .* --help\)\n$/);
   const missing = await videogen(process.env, 'key', 'create');
   assert.match(

@@ -30,7 +30,7 @@ test('codes are printed as CSV, can be redeemed, listed with their state, and wi
   assert.equal(credits, '500');
   assert.equal((await redeemCode(database.db, accountId, code)).kind, 'redeemed');
   const listed = await run('code', 'list');
-  assert.match(listed, /^[0-9a-f-]{36} {2}1 of 3 redeemed {2}500 credits each {2}no expiry {2}spring\n$/);
+  assert.match(listed, /^BATCH .*NAME\n[0-9a-f-]{36} {2}1 of 3 +500 +no expiry {2}spring\n$/);
   const [batchId = ''] = listed.split('  ');
   assert.equal(await run('code', 'withdraw', batchId, '--reason', 'leaked'), '2 of 3 codes are withdrawn.\n');
   const [second = ''] = rows[1]?.split(',') ?? [];

@@ -41,9 +41,9 @@ test('an operator who lost a key finds the account, and creates another key', as
   assert.deepEqual(names, ['other', 'Studio']);
   assert.match(
     await text('account', 'list', '--prefix', 'stu'),
-    new RegExp(`^${accountId}  active  \\d+ credits  1 unf.*Studio\n$`),
+    new RegExp(`^ACCOUNT +STATE +CREDITS +UNFINISHED +NAME\n${accountId}  active +\\d+ +1 +Studio\n$`),
   );
-  const { key } = await json('key', 'create', '--account', accountId);
+  const { key } = await json('key', 'create', '--account', 'Studio');
   assert.match(String(key), /^vg_/);
 });
 
@@ -70,7 +70,7 @@ values ($1, 1, 'gpu', now(), now(), 'not_created', 'HTTP 503: no GPU is free')`,
   assert.match(shown, /^Cost     0 credits \(132 charged, 132 refunded\)$/m);
   assert.match(shown, /^#\d+ +refund +132 +1000 /m);
   assert.deepEqual(await json('balance', accountId), { accountId, name: 'Studio', balance: 1000 });
-  assert.match(await text('balance'), /7 credits {2}other\n.* 1000 credits {2}Studio\n$/);
+  assert.match(await text('balance'), /^ACCOUNT +CREDITS +NAME\n.* 7 +other\n.* 1000 +Studio\n$/);
   const again = await json('task', 'cancel', taskId);
   assert.deepEqual(
     [again['changed'], again['failCode'], again['creditsRefunded']],

@@ -50,7 +50,7 @@ const refused: readonly (readonly [string, () => readonly string[], RegExp])[] =
 for (const [what, args, why] of refused) {
   test(`${what} is refused in one line with a hint, and nothing is written`, async () => {
     const { code, stdout, stderr } = await run(...args());
-    assert.deepEqual([code, stdout], [1, '']);
+    assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, why);
     assert.match(stderr, /^error: .*\n\(examples: .* --help\)\n$/);
     assert.deepEqual(await listApiKeys(database.db, accountId), []);

@@ -22,7 +22,7 @@ test('an operator without a mail server lists sign-ups and creates a link, which
   const policy = { ...closedSignUp, mode: 'open' } as const;
   await requestSignUp(database.db, policy, { email: 'ann@example.com', address: '192.0.2.1' });
   const { stdout: listed } = await run(['sign-up', 'list']);
-  assert.match(listed, /^[0-9a-f-]{36} {2}ann@example\.com {2}from 192\.0\.2\.1 {2}at 20\S+Z {2}no mail\n$/);
+  assert.match(listed, /^SIGN-UP .*MAIL\n[0-9a-f-]{36} {2}ann@example\.com {2}192\.0\.2\.1 {2}20\S+Z {2}none\n$/);
   const [linkId = ''] = listed.split('  ');
   const { stdout: made } = await run(['sign-up', 'link', linkId]);
   const token =

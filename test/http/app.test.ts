@@ -89,6 +89,9 @@ for (const [method, path, meant] of [
   ['GET', '/api/v1/credit', 'GET /api/v1/credits'],
   ['GET', '/api/admin/v1/api/admin/v1/accounts', 'GET /api/admin/v1/accounts'],
   ['GET', '/doc', 'GET /docs'],
+  ['POST', '/api/v1/createTask', 'POST /api/v1/jobs/createTask'],
+  ['GET', '/api/v1/models/', 'GET /api/v1/models'],
+  ['GET', '/api/v1/price', 'POST /api/v1/jobs/price'],
 ] as const) {
   test(`404 ${method} ${path} is told that ${meant} was probably meant`, async () => {
     const answer = await service.send(method, path, { headers: authorized() });
@@ -96,6 +99,14 @@ for (const [method, path, meant] of [
     assert.equal(answer.json.msg, `unknown endpoint; did you mean ${meant}; all endpoints: /docs`);
   });
 }
+
+test('no hint leads a customer to the API of operators', async () => {
+  for (const path of ['/v1/tasks', '/api/v1/tasks', '/accounts', '/api/v1/accounts', '/api/v1/providers']) {
+    const { bytes } = await service.send('GET', path, { headers: authorized() });
+    assert.match(bytes.toString(), /unknown endpoint/);
+    assert.doesNotMatch(bytes.toString(), /admin/, path);
+  }
+});
 
 for (const [method, path] of [
   ['POST', '/v2/video/generations'],

@@ -52,7 +52,11 @@ async function completed(): Promise<string> {
   return id;
 }
 
-type Get = { readonly service?: HttpService; readonly headers?: Readonly<Record<string, string>>; readonly method?: string };
+type Get = {
+  readonly service?: HttpService;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly method?: string;
+};
 
 for (const [shape, videos] of [
   ['OpenAI', '/v1/videos'],

@@ -111,7 +111,13 @@ describe('a bucket and its server', { skip }, () => {
   test('content passes through us, whole or the requested range', async () => {
     const { files } = newFiles();
     await files.put(key, await bytesIn('passed', Buffer.from('0123456789')));
-    const video = { key, contentType: 'video/mp4', downloadName: 'x', disposition: 'inline', linkExpiresAt: 0 } as const;
+    const video = {
+      key,
+      contentType: 'video/mp4',
+      downloadName: 'x',
+      disposition: 'inline',
+      linkExpiresAt: 0,
+    } as const;
     const read = async (range?: string) => {
       const source = await files.sourceOf(video, 'GET', { range });
       if (source?.kind !== 'stream') return source;

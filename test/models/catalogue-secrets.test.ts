@@ -54,10 +54,10 @@ test('a missing secret is reported to a worker without its name, path or value; 
       assert.deepEqual(
         error.problems.map((fault) => fault.replace(`${path}: `, '')),
         [
-          'providers.p0.key: is not set where this refers to',
+          'providers.p0.key: is not set: the variable or file that it names is missing or empty',
           'providers.p1.key: refers to a file that cannot be read (ENOENT)',
-          'providers.p2.key: is not set where this refers to',
-          'providers.p3.key: must be one line of ASCII where this refers to',
+          'providers.p2.key: is not set: the variable or file that it names is missing or empty',
+          'providers.p3.key: must be one line of ASCII in the variable or file that it names',
           'providers.p4.key: refers to a file that cannot be read (EISDIR)',
         ],
       );

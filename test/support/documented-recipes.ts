@@ -11,6 +11,15 @@ export function documentedRecipes(page: string): readonly DocumentedRecipe[] {
   return [...found].map(([, text = '', command]) => ({ text, command }));
 }
 
+/** The whole programs of a page: those that write a video, with its name. */
+export function documentedExamples(page: string, language: 'js' | 'python') {
+  const blocks = readFileSync(page, 'utf8').matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'));
+  return [...blocks].flatMap(([, text = '']) => {
+    const [, file] = /['"]([\w-]+\.mp4)['"]/.exec(text) ?? [];
+    return file === undefined ? [] : [{ text, file }];
+  });
+}
+
 /** The arguments of a documented `videogen …`, as a shell reads them. */
 export function argumentsOf(command: string): readonly string[] {
   const words = [...command.matchAll(/'[^']*'|(?:[^\s']|'[^']*')+/g)].map(([word]) => word.replaceAll("'", ''));

@@ -170,7 +170,13 @@ for (const url of ['ftp://example.com/a', '//example.com/a', 'http://', 'example
   });
 }
 
-for (const url of [`data:image/png;base64,${'A'.repeat(3_000)}`, 'file:///etc/passwd', './boat.jpg', 'C:\\boat.png', 'boat.jpg']) {
+for (const url of [
+  `data:image/png;base64,${'A'.repeat(3_000)}`,
+  'file:///etc/passwd',
+  './boat.jpg',
+  'C:\\boat.png',
+  'boat.jpg',
+]) {
   test(`a file in the place of a URL is led to the uploads: ${url.slice(0, 20)}`, () => {
     assert.deepEqual(faults(withInput({ imageUrls: [url] })), [
       'input.imageUrls[0]: must be an http or https URL; upload a file with POST /api/v1/uploads, and give the url of the response',

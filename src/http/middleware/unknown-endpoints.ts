@@ -64,6 +64,8 @@ function nearestRoute(request: Route, routes: readonly Route[]): Route | undefin
   const path = request.path.replaceAll(/\/+/g, '/').replace(/\/$/, '').toLowerCase();
   if (path.length < 4 || path.length > 200) return undefined;
   const near = routes
+    // Customers never mean the API of operators.
+    .filter((route) => !route.path.startsWith(adminPath) || path.startsWith(adminPath))
     .map((route) => ({ route, typos: countTypos(path, route.path.toLowerCase()) }))
     .filter(({ route, typos }) => typos <= Math.min(3, route.path.length / 5));
   const fewest = Math.min(...near.map(({ typos }) => typos));
@@ -72,7 +74,16 @@ function nearestRoute(request: Route, routes: readonly Route[]): Route | undefin
   return nearest.find(({ method }) => method === request.method) ?? nearest[0];
 }
 
-/** A missing, incomplete or doubled prefix is no typo: `/v1/jobs/createTask`, `/api/v1/api/v1/keys`. */
+const adminPath = '/api/admin/';
+
+/**
+ * A missing, incomplete or doubled prefix is no typo: `/v1/jobs/createTask`, `/api/v1/api/v1/keys`; nor is a missing folder, as in
+ * `/api/v1/createTask`. A slash at the end counts as none.
+ */
 function countTypos(path: string, known: string): number {
-  return known.endsWith(path) || path.endsWith(known) ? 0 : distance(path, known);
+  if (path === known) return -1;
+  if (known.endsWith(path) || path.endsWith(known)) return 0;
+  const [lastOfPath = '', lastOfKnown = ''] = [path.split('/').at(-1), known.split('/').at(-1)];
+  const isSameName = lastOfPath.length >= 5 && lastOfPath === lastOfKnown;
+  return isSameName ? 0 : distance(path, known);
 }

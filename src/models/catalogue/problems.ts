@@ -29,6 +29,8 @@ function messageFor(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_union':
       // The kind of a provider and the shape of a moderation hook distinguish the cases of their unions.
       if (issue.discriminator === undefined) return 'must be plain JSON';
+      if (fieldOf(issue.input, issue.discriminator) === 'preview')
+        return 'preview is built in: leave this entry out, and write providers: [preview] at a model';
       return choiceMessage(fieldOf(issue.input, issue.discriminator), itemsOf(issue['options']).map(String));
     case 'too_small':
       return `must ${measured(issue.origin, 'at least', Number(issue.minimum))}`;

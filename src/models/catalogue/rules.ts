@@ -177,7 +177,12 @@ export function contradictionIn(by: InputRules): string | undefined {
 
 /** Returns why the input is rejected, for the client: the messages name its model, never an upstream. */
 export function refusals(by: InputRules, model: string, input: TaskInput): readonly FieldError[] {
-  const { resolutions: sizes, durations, images, maxNegativePromptCharacters: maxNegativePrompt = maxPromptLength } = by;
+  const {
+    resolutions: sizes,
+    durations,
+    images,
+    maxNegativePromptCharacters: maxNegativePrompt = maxPromptLength,
+  } = by;
   const imageCount = input.imageUrls.length;
   const frame = (['firstFrameUrl', 'lastFrameUrl'] as const).find((name) => isPresent(input, name));
   const references = (['imageUrls', 'videoUrls', 'audioUrls'] as const).filter((name) => isPresent(input, name));

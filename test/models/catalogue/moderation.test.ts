@@ -57,9 +57,9 @@ test('the API, which calls hooks, needs their secrets; other processes do not', 
   const moderation = { shape: 'plain', url, key: { env: 'HOOK_KEY' } };
   assert.ok(modelWith(moderation));
   const missing = () => () => {
-    throw new SetupError('is not set where this refers to');
+    throw new SetupError('is not set: the variable or file that it names is missing or empty');
   };
-  const problems = [`${atModel}.key: is not set where this refers to`];
+  const problems = [`${atModel}.key: is not set: the variable or file that it names is missing or empty`];
   assert.throws(
     () => modelWith(moderation, missing),
     (error) => {

@@ -88,7 +88,11 @@ test('a refusal for its content names the refused part', async () => {
 describe('the record of a job', () => {
   const job = jobOf(jobRequest(), 'cgt-1');
   const failed = (kind: string, code: string, detail = 'words') => {
-    const about = code.startsWith('OutputAudio') ? { about: 'sound' } : code.startsWith('Output') ? { about: 'output' } : {};
+    const about = code.startsWith('OutputAudio')
+      ? { about: 'sound' }
+      : code.startsWith('Output')
+        ? { about: 'output' }
+        : {};
     return { state: 'failed', error: { kind, ...about, code, detail } };
   };
   const cases: readonly (readonly [status: number, record: object, expected: object])[] = [

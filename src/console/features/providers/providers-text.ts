@@ -79,7 +79,10 @@ export const acceptsTasks: Word = { word: 'Accepts tasks', tone: 'good' };
 type Pool = Provider['pools'][number];
 
 /** A pool that accepts no tasks has a reason, and often an end. */
-export function poolHealth({ coolingMs, coolingReason, limit, occupying, unanswered }: Pool, state: Provider['state']): Word {
+export function poolHealth(
+  { coolingMs, coolingReason, limit, occupying, unanswered }: Pool,
+  state: Provider['state'],
+): Word {
   if (state !== 'enabled') return { word: providersText.takesNone, tone: 'calm' };
   if (coolingMs !== null) {
     const reason = coolingReason ?? 'unknown';
