@@ -94,5 +94,12 @@ const signatures: Readonly<Record<FileFormat['kind'], readonly (readonly [name: 
 };
 
 function isText(start: Buffer): boolean {
-  return start.length > 0 && start.every((byte) => byte >= 0x20 || [9, 10, 13].includes(byte));
+  if (start.length === 0 || start.some((byte) => byte < 0x20 && ![9, 10, 13].includes(byte))) return false;
+  try {
+    // The last character may be cut off.
+    new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
 }

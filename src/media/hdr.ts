@@ -99,18 +99,25 @@ function compressed(value: number): number {
   return kneeAt + (1 - kneeAt) * Math.min(1, (above / (1 + above)) * ((1 + range) / range));
 }
 
-/** Points of each side. The error between them is below one step of 8 bits. */
-const sidePoints = 33;
+/** Points of each side: the most that old versions of ffmpeg read. */
+const sidePoints = 64;
 
-/** Returns the table in the format of `.cube` files: red changes fastest. */
-export function cubeOf(colors: WideColors): string {
-  const lines = [`LUT_3D_SIZE ${sidePoints}`];
-  const steps = Array.from({ length: sidePoints }, (_, index) => index / (sidePoints - 1));
+/** Yields the table in the format of `.cube` files, in parts, because all of it takes half a second: red changes fastest. */
+export function* cubeOf(colors: WideColors): Generator<string> {
+  yield `LUT_3D_SIZE ${sidePoints}\n`;
+  for (const row of rowsOf(colors, sidePoints))
+    yield row.map((color) => `${color.map((value) => value.toFixed(5)).join(' ')}\n`).join('');
+}
+
+/** The same table in memory. */
+export function cubeColors(colors: WideColors, points: number): Float32Array {
+  return Float32Array.from([...rowsOf(colors, points)].flat(2));
+}
+
+function* rowsOf(colors: WideColors, points: number): Generator<readonly Color[]> {
+  const steps = Array.from({ length: points }, (_, index) => index / (points - 1));
   for (const blue of steps)
-    for (const green of steps)
-      for (const red of steps)
-        lines.push(toSdr(colors, [red, green, blue]).map((value) => value.toFixed(6)).join(' '));
-  return `${lines.join('\n')}\n`;
+    for (const green of steps) yield steps.map((red) => toSdr(colors, [red, green, blue]));
 }
 
 /** Filters that convert to BT.709. `cube` is the name of a file in the working folder of ffmpeg. */

@@ -83,6 +83,7 @@ const pictures: readonly (readonly [name: string, make: CorpusFile['make'], refu
   ['photo.heic', heic()],
   ['turned.heic', heic({ turns: 1 })],
   ['display-p3.heic', async (tools) => heic({ profile: (await p3Profile()) ?? Buffer.alloc(0) })(tools)],
+  ['pq.heic', heic({ colors: [9, 16] })],
   ['photo.avif', () => plain().avif({ effort: 0 }).toBuffer()],
   ['ten-bits.avif', () => plain().avif({ effort: 0, bitdepth: 10 }).toBuffer()],
   ['photo.gif', () => plain().gif().toBuffer()],

@@ -8,9 +8,9 @@ type Color = readonly [red: number, green: number, blue: number];
 
 /** Colors of BT.709 with 8 bits, and white. They are below the part of the range that is compressed. */
 export const patches: readonly Color[] = [
-  [200, 60, 40],
-  [40, 160, 80],
-  [60, 80, 200],
+  [200, 90, 70],
+  [90, 160, 100],
+  [90, 100, 200],
   [255, 255, 255],
 ];
 export const patchPx = 80;
@@ -31,7 +31,7 @@ function hlgCode(scene: number): number {
   return scene <= 1 / 12 ? Math.sqrt(3 * scene) : 0.17883277 * Math.log(12 * scene - 0.28466892) + 0.55991073;
 }
 
-function codesOf(color: Color, curve: 'pq' | 'hlg'): readonly number[] {
+export function codesOf(color: Color, curve: 'pq' | 'hlg'): readonly number[] {
   const light = color.map((value) => (value / 255) ** 2.4 * whiteNits);
   const wide = toBt2020.map((row) => row.reduce((sum, weight, index) => sum + weight * (light[index] ?? 0), 0));
   if (curve === 'pq') return wide.map(pqCode);

@@ -17,10 +17,12 @@ type Properties = {
   readonly turns?: number;
   /** An ICC profile. */
   readonly profile?: Buffer;
+  /** The numbers of its primaries and its transfer. */
+  readonly colors?: readonly [primaries: number, transfer: number];
 };
 
 /** `mp4`: a film of one frame, whose decoder configuration and picture become the image. */
-export function heicOf(mp4: Buffer, { width, height, turns, profile }: Properties): Buffer {
+export function heicOf(mp4: Buffer, { width, height, turns, profile, colors }: Properties): Buffer {
   const configuration = boxAt(mp4, 'hvcC');
   const data = boxAt(mp4, 'mdat').subarray(8);
   const properties = [
@@ -28,6 +30,7 @@ export function heicOf(mp4: Buffer, { width, height, turns, profile }: Propertie
     full('ispe', 0, number(width), number(height)),
     ...(turns === undefined ? [] : [box('irot', number(turns, 1))]),
     ...(profile === undefined ? [] : [box('colr', 'prof', profile)]),
+    ...(colors === undefined ? [] : [box('colr', 'nclx', ...colors.map((one) => number(one, 2)), number(1, 2), number(0, 1))]),
   ];
   const associations = Buffer.from(properties.map((_, index) => (index === 0 ? 0x80 : 0) | (index + 1)));
   const meta = (dataAt: number) =>

@@ -101,6 +101,7 @@ async function receiveBody(
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   let bytes = 0;
   let isStopped = false;
+  let taken = Promise.resolve();
   await new Promise<void>((resolve, reject) => {
     const onData = (chunk: Buffer) => {
       bytes += chunk.length;
@@ -108,7 +109,7 @@ async function receiveBody(
       const taking = take(chunk);
       if (taking === undefined) return;
       req.pause();
-      taking.then(
+      taken = taking.then(
         () => void (isStopped || req.resume()),
         (error: unknown) => stop(error),
       );
@@ -122,7 +123,9 @@ async function receiveBody(
     };
     // Also settles if the request was destroyed before it was read.
     const forget = finished(req, { writable: false }, (error) => {
-      stop(error ? new HttpError('body_unreadable') : undefined);
+      if (error) stop(new HttpError('body_unreadable'));
+      // The last chunk may be refused, or not fit on the disk.
+      else void taken.then(() => stop());
     });
     req.on('data', onData);
   });

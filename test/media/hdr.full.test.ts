@@ -22,7 +22,7 @@ const made = new Map<Film, Buffer>();
 before(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hdr-'));
   for (const [name, [curve, codec]] of Object.entries(films)) {
-    await makeHdrFilm(ffmpeg, folder, { name, curve, codec, frames: 12 });
+    await makeHdrFilm(ffmpeg, folder, { name, curve, codec, frames: 3 });
     made.set(name as Film, await readFile(join(folder, name)));
   }
   await rm(folder, { recursive: true });
@@ -90,19 +90,19 @@ test('brighter light stays brighter up to the peak, gray stays gray, and black s
     const ramp = Array.from({ length: 101 }, (_, index) => toSdr({ ...colors, curve }, [index / 100, index / 100, index / 100]));
     for (const [index, [red, green, blue]] of ramp.entries()) {
       assert.ok(Math.abs(red - green) < 0.001 && Math.abs(red - blue) < 0.001, `${curve} ${index}`);
-      assert.ok(red >= (ramp[index - 1]?.[0] ?? 0) && red <= 1, `${curve} ${index}: ${red}`);
+      assert.ok(red > (ramp[index - 1]?.[0] ?? 0) - 0.0001 && red <= 1, `${curve} ${index}: ${red}`);
     }
     assert.equal(ramp[0]?.[0], 0);
-    assert.equal(ramp.at(-1)?.[0], 1);
+    assert.ok((ramp.at(-1)?.[0] ?? 0) > 0.9999, curve);
   }
 });
 
 test('the table between its points differs from the formula by less than a step of 8 bits', () => {
-  const lines = cubeOf(colors).trim().split('\n').slice(1);
-  assert.equal(lines.length, 33 ** 3);
-  const at = (index: number) => Number(lines[index * (1 + 33 + 33 * 33)]?.split(' ')[0]);
-  for (let index = 4; index < 32; index += 1) {
-    const middle = (index + 0.5) / 32;
+  const lines = [...cubeOf(colors)].join('').trim().split('\n').slice(1);
+  assert.equal(lines.length, 64 ** 3);
+  const at = (index: number) => Number(lines[index * (1 + 64 + 64 * 64)]?.split(' ')[0]);
+  for (let index = 6; index < 63; index += 1) {
+    const middle = (index + 0.5) / 63;
     const exact = toSdr(colors, [middle, middle, middle])[0];
     assert.ok(Math.abs((at(index) + at(index + 1)) / 2 - exact) < 1 / 255, String(middle));
   }
