@@ -27,7 +27,7 @@ export function wideColorsOf({ transfer, primaries, matrix }: Tags): WideColors 
 const whiteNits = 203;
 const hlgPeakNits = 1000;
 /** Brighter parts are compressed to what is above, so that they keep their shapes. */
-const kneeAt = 0.85;
+const kneeAt = 0.92;
 /** The luminance that becomes the brightest value, as a multiple of white. */
 const peak = hlgPeakNits / whiteNits;
 
