@@ -12,7 +12,11 @@ export type WideColors = {
   readonly needsMatrix: boolean;
 };
 
-type Tags = { readonly transfer?: string | undefined; readonly primaries?: string | undefined; readonly matrix?: string | undefined };
+type Tags = {
+  readonly transfer?: string | undefined;
+  readonly primaries?: string | undefined;
+  readonly matrix?: string | undefined;
+};
 
 /** Returns the colors that must be converted, by the tags of a video; undefined for those that every player shows as they are. */
 export function wideColorsOf({ transfer, primaries, matrix }: Tags): WideColors | undefined {
@@ -85,8 +89,9 @@ function hlgScene(value: number): number {
 /** Returns a color of BT.709 as a display shows it; values are 0 to 1. */
 export function toSdr({ curve, gamut }: WideColors, color: Color): Color {
   const light = linear[curve](color);
-  const inGamut = each([0, 1, 2].map((row) => sum(toBt709[gamut][row] ?? [0, 0, 0], light)) as unknown as Color, (value) =>
-    Math.max(0, value),
+  const inGamut = each(
+    [0, 1, 2].map((row) => sum(toBt709[gamut][row] ?? [0, 0, 0], light)) as unknown as Color,
+    (value) => Math.max(0, value),
   );
   const brightest = Math.max(...inGamut);
   // All three are scaled alike, so that the hue stays.
@@ -116,8 +121,7 @@ export function cubeColors(colors: WideColors, points: number): Float32Array {
 
 function* rowsOf(colors: WideColors, points: number): Generator<readonly Color[]> {
   const steps = Array.from({ length: points }, (_, index) => index / (points - 1));
-  for (const blue of steps)
-    for (const green of steps) yield steps.map((red) => toSdr(colors, [red, green, blue]));
+  for (const blue of steps) for (const green of steps) yield steps.map((red) => toSdr(colors, [red, green, blue]));
 }
 
 /** Filters that convert to BT.709. `cube` is the name of a file in the working folder of ffmpeg. */

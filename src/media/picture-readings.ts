@@ -32,7 +32,8 @@ async function decodePicture(bytes: Buffer): Promise<Picture> {
   if (name === 'a BMP image') return await plainImage(decodeBmp(bytes));
   if (name === 'a TIFF image') requirePhotoTiff(bytes);
   else if (name !== 'an AVIF image' && name !== 'a GIF image') throw notReadable(bytes);
-  if (/^[^]{4}ftypavis/.test(bytes.toString('latin1', 0, 12))) throw new ImageRefusal('is animated; send a still image');
+  if (/^[^]{4}ftypavis/.test(bytes.toString('latin1', 0, 12)))
+    throw new ImageRefusal('is animated; send a still image');
   await checkHeader(bytes).catch((error: unknown) => {
     // Its first bytes are those of the format.
     throw error instanceof ImageRefusal && error.reason === 'format' ? damaged(error) : error;

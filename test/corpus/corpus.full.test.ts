@@ -23,7 +23,12 @@ import { corpus, type CorpusFile } from './files.ts';
 const fields = { image: 'imageUrls', video: 'videoUrls', audio: 'audioUrls' } as const;
 const clipBounds = { max: 1, maxSeconds: 5, maxMegabytes: 10 };
 const input = {
-  ...{ resolution: { values: ['720p'] }, duration: { min: 4, max: 15 }, ratio: { values: ['16:9'] }, generateAudio: {} },
+  ...{
+    resolution: { values: ['720p'] },
+    duration: { min: 4, max: 15 },
+    ratio: { values: ['16:9'] },
+    generateAudio: {},
+  },
   ...{ imageUrls: { max: 9 }, videoUrls: clipBounds, audioUrls: clipBounds },
 };
 const catalogue = readCatalogueFile({
@@ -32,7 +37,14 @@ const catalogue = readCatalogueFile({
     JSON.stringify({
       providers: { script: { kind: 'own', baseUrl: 'http://script.example' } },
       models: [
-        { model: 'all-media', title: 'All', input, prices: [{ creditsPerSecond: 1 }], providers: ['script'], aliases: ['all'] },
+        {
+          model: 'all-media',
+          title: 'All',
+          input,
+          prices: [{ creditsPerSecond: 1 }],
+          providers: ['script'],
+          aliases: ['all'],
+        },
       ],
     }),
 });
@@ -80,7 +92,10 @@ after(async () => {
 
 const idOf = ({ kind, name }: CorpusFile) => `${kind}/${name}`;
 const bytesOf = (file: CorpusFile) => made.get(idOf(file)) ?? assert.fail(`${file.name} was not made`);
-const headers = (type?: string) => ({ authorization: `Bearer ${key}`, ...(type !== undefined && { 'content-type': type }) });
+const headers = (type?: string) => ({
+  authorization: `Bearer ${key}`,
+  ...(type !== undefined && { 'content-type': type }),
+});
 
 function formOf(bytes: Buffer, name: string) {
   const head = `--cut here\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nvision\r\n--cut here\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: text/plain\r\n\r\n`;
@@ -98,7 +113,13 @@ describe('an upload is judged by its content', () => {
   for (const [index, file] of corpus.entries()) {
     test(`${file.kind} ${file.name}${file.refused ? ' is refused' : ''}`, async () => {
       const body = bytesOf(file);
-      const label = [undefined, 'application/octet-stream', 'image/x-png', 'video/x-m4v', 'application/x-www-form-urlencoded'][index % 5];
+      const label = [
+        undefined,
+        'application/octet-stream',
+        'image/x-png',
+        'video/x-m4v',
+        'application/x-www-form-urlencoded',
+      ][index % 5];
       const expected = file.isStored === true ? { ...file, refused: undefined as never } : file;
       const { send } = service;
       assertOutcome(await send('POST', '/api/v1/uploads', { headers: headers(label), body }), expected);
@@ -116,7 +137,14 @@ describe('a URL is judged by its content', () => {
       const work = await mkdtemp(join(folder, 'attempt-'));
       const given = { ...taskInput(), [fields[file.kind]]: [`http://127.0.0.1:${port}/${index}`] };
       const signal = AbortSignal.timeout(600_000);
-      const fetching = fetchReferenceMedia({ input: given, bounds: bounds as ModelInput, ffmpeg, client, folder: work, signal });
+      const fetching = fetchReferenceMedia({
+        input: given,
+        bounds: bounds as ModelInput,
+        ffmpeg,
+        client,
+        folder: work,
+        signal,
+      });
       if (file.refused !== undefined) {
         await assert.rejects(fetching, (error: Error) => {
           assert.match(error.message, new RegExp(`^input\\.${fields[file.kind]}\\[0\\] .*(?:${file.refused?.source})`));
@@ -137,10 +165,17 @@ describe('a URL is judged by its content', () => {
 
 /** A create of each API with a file inside. */
 const shapes = {
-  openai: ['/v1/videos', (url: string) => ({ model: 'all-media', prompt: 'a boat', seconds: '4', input_reference: url })],
+  openai: [
+    '/v1/videos',
+    (url: string) => ({ model: 'all-media', prompt: 'a boat', seconds: '4', input_reference: url }),
+  ],
   openrouter: [
     '/api/v1/videos',
-    (url: string) => ({ model: 'all-media', prompt: 'a boat', input_references: [{ type: 'image_url', image_url: { url } }] }),
+    (url: string) => ({
+      model: 'all-media',
+      prompt: 'a boat',
+      input_references: [{ type: 'image_url', image_url: { url } }],
+    }),
   ],
   ark: [
     '/api/v3/contents/generations/tasks',

@@ -30,7 +30,9 @@ export function heicOf(mp4: Buffer, { width, height, turns, profile, colors }: P
     full('ispe', 0, number(width), number(height)),
     ...(turns === undefined ? [] : [box('irot', number(turns, 1))]),
     ...(profile === undefined ? [] : [box('colr', 'prof', profile)]),
-    ...(colors === undefined ? [] : [box('colr', 'nclx', ...colors.map((one) => number(one, 2)), number(1, 2), number(0, 1))]),
+    ...(colors === undefined
+      ? []
+      : [box('colr', 'nclx', ...colors.map((one) => number(one, 2)), number(1, 2), number(0, 1))]),
   ];
   const associations = Buffer.from(properties.map((_, index) => (index === 0 ? 0x80 : 0) | (index + 1)));
   const meta = (dataAt: number) =>
@@ -39,9 +41,23 @@ export function heicOf(mp4: Buffer, { width, height, turns, profile, colors }: P
       0,
       full('hdlr', 0, number(0), 'pict', Buffer.alloc(13)),
       full('pitm', 0, number(1, 2)),
-      full('iloc', 0, number(0x4400, 2), number(1, 2), number(1, 2), number(0, 2), number(1, 2), number(dataAt), number(data.length)),
+      full(
+        'iloc',
+        0,
+        number(0x4400, 2),
+        number(1, 2),
+        number(1, 2),
+        number(0, 2),
+        number(1, 2),
+        number(dataAt),
+        number(data.length),
+      ),
       full('iinf', 0, number(1, 2), full('infe', 2, number(1, 2), number(0, 2), 'hvc1', number(0, 1))),
-      box('iprp', box('ipco', ...properties), full('ipma', 0, number(1), number(1, 2), number(properties.length, 1), associations)),
+      box(
+        'iprp',
+        box('ipco', ...properties),
+        full('ipma', 0, number(1), number(1, 2), number(properties.length, 1), associations),
+      ),
     );
   const brand = box('ftyp', 'heic', number(0), 'mif1heic');
   const head = brand.length + meta(0).length + 8;

@@ -21,9 +21,29 @@ const hex = (color: Color) => `0x${color.map((value) => Math.round(value).toStri
 /** A frame of HEVC: the left half in one color, the right half in another one. */
 async function frame(folder: string, left: Color, right = left): Promise<Buffer> {
   const half = (color: Color) => ['-f', 'lavfi', '-i', `color=${hex(color)}:size=200x320:rate=1`];
-  const encoder = ['-pix_fmt', 'yuv444p', '-c:v', 'libx265', '-crf', '4', '-x265-params', 'log-level=error:keyint=1:range=full:colormatrix=bt709'];
+  const encoder = [
+    '-pix_fmt',
+    'yuv444p',
+    '-c:v',
+    'libx265',
+    '-crf',
+    '4',
+    '-x265-params',
+    'log-level=error:keyint=1:range=full:colormatrix=bt709',
+  ];
   const graph = '[0][1]hstack,scale=out_color_matrix=bt709:out_range=pc,format=yuv444p';
-  const args = [...half(left), ...half(right), '-filter_complex', graph, '-frames:v', '1', ...encoder, '-tag:v', 'hvc1', 'frame.mp4'];
+  const args = [
+    ...half(left),
+    ...half(right),
+    '-filter_complex',
+    graph,
+    '-frames:v',
+    '1',
+    ...encoder,
+    '-tag:v',
+    'hvc1',
+    'frame.mp4',
+  ];
   await ffmpeg({ args, cwd: folder, signal: AbortSignal.timeout(600_000) });
   return await readFile(join(folder, 'frame.mp4'));
 }
@@ -69,11 +89,17 @@ test('a HEIC in Display P3 has the colors of a PNG in Display P3', async (t) => 
   assert.ok(profile);
   const image = await converted(t, heicOf(await frame(await temporaryFolder(t), codes), { ...size, profile }));
   // A PNG with the same codes and the same profile: sharp tags the codes of another picture.
-  const tagged = await sharp(await plainImage(300, 300, color).withIccProfile('p3').png().toBuffer()).raw().toBuffer();
+  const tagged = await sharp(await plainImage(300, 300, color).withIccProfile('p3').png().toBuffer())
+    .raw()
+    .toBuffer();
   const [r, g, b] = [...tagged.subarray(0, 3)];
   const scale = [color.r, color.g, color.b].map((value, index) => value - ([r, g, b][index] ?? 0));
   const found = image.pixel(200, 160);
-  assertNear(found, [color.r, color.g, color.b].map((value, index) => value + (scale[index] ?? 0)), 10);
+  assertNear(
+    found,
+    [color.r, color.g, color.b].map((value, index) => value + (scale[index] ?? 0)),
+    10,
+  );
   assert.ok((found[0] ?? 0) > color.r + 3, `P3 is wider than sRGB: ${found.join()}`);
 });
 
@@ -84,7 +110,10 @@ for (const [curve, transfer] of [
   test(`a HEIC in ${curve} becomes sRGB`, async (t) => {
     for (const color of patches.slice(0, 3)) {
       const codes = codesOf(color, curve).map((value) => value * 255);
-      const image = await converted(t, heicOf(await frame(await temporaryFolder(t), codes), { ...size, colors: [9, transfer] }));
+      const image = await converted(
+        t,
+        heicOf(await frame(await temporaryFolder(t), codes), { ...size, colors: [9, transfer] }),
+      );
       // The codes have 8 bits here.
       assertNear(image.pixel(200, 160), color, 16);
     }
@@ -93,13 +122,33 @@ for (const [curve, transfer] of [
 for (const format of ['bgr24', 'bgra', 'rgb565le', 'rgb8', 'pal8', 'gray', 'monob'])
   test(`a BMP of ${format} has the pixels that ffmpeg reads`, async (t) => {
     const folder = await temporaryFolder(t);
-    const run = (args: readonly string[]) => ffmpeg({ args: [...args], cwd: folder, signal: AbortSignal.timeout(600_000) });
-    await run(['-f', 'lavfi', '-i', 'testsrc=size=401x323:rate=1', '-frames:v', '1', '-pix_fmt', format, '-f', 'image2', 'a.bmp']);
+    const run = (args: readonly string[]) =>
+      ffmpeg({ args: [...args], cwd: folder, signal: AbortSignal.timeout(600_000) });
+    await run([
+      '-f',
+      'lavfi',
+      '-i',
+      'testsrc=size=401x323:rate=1',
+      '-frames:v',
+      '1',
+      '-pix_fmt',
+      format,
+      '-f',
+      'image2',
+      'a.bmp',
+    ]);
     await run(['-i', 'a.bmp', '-frames:v', '1', '-pix_fmt', 'rgb24', '-f', 'image2', 'a.png']);
-    const expected = await sharp(await readFile(join(folder, 'a.png'))).raw().toBuffer();
+    const expected = await sharp(await readFile(join(folder, 'a.png')))
+      .raw()
+      .toBuffer();
     const image = await converted(t, await readFile(join(folder, 'a.bmp')));
     assert.deepEqual(image.size, [401, 323]);
     // Away from edges, which JPEG blurs.
-    for (const [x, y] of [[20, 100], [200, 30], [390, 310], [10, 315]] as const)
+    for (const [x, y] of [
+      [20, 100],
+      [200, 30],
+      [390, 310],
+      [10, 315],
+    ] as const)
       assertNear(image.pixel(x, y), [...expected.subarray((y * 401 + x) * 3).subarray(0, 3)], 40);
   });

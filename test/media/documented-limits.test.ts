@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { imageSidePx, maxFrameRate, maxImageMegabytes, maxUploadMegabytes, mediaFormats } from '../../src/media/upload.ts';
+import {
+  imageSidePx,
+  maxFrameRate,
+  maxImageMegabytes,
+  maxUploadMegabytes,
+  mediaFormats,
+} from '../../src/media/upload.ts';
 import { inputFields } from '../../src/tasks/input-fields.ts';
 import { maxUrlLength } from '../../src/tasks/request-text.ts';
 
@@ -14,7 +20,9 @@ const standardAudio = inputFields.audioUrls.bounds.parse({ max: 1 });
 
 /** The rows of a table as lists of cells. */
 function rowsOf(page: string): readonly (readonly string[])[] {
-  return page.split('\n').flatMap((line) => (line.startsWith('| ') ? [line.split('|').map((cell) => cell.trim())] : []));
+  return page
+    .split('\n')
+    .flatMap((line) => (line.startsWith('| ') ? [line.split('|').map((cell) => cell.trim())] : []));
 }
 
 test('the table of media in the guide has the formats and limits of the code', () => {
@@ -35,7 +43,9 @@ test('the table of media in the guide has the formats and limits of the code', (
   ]);
   assert.deepEqual(rows['audio'], [mediaFormats.audio, `at most ${audio} MB`, byModel, 'the seconds of the model']);
   assert.ok(page.includes(`of at most ${maxUrlLength} characters`));
-  assert.ok(page.includes(`uploads of ${image} MB (images, ${sides} per side), ${video} MB (video) and ${audio} MB (audio)`));
+  assert.ok(
+    page.includes(`uploads of ${image} MB (images, ${sides} per side), ${video} MB (video) and ${audio} MB (audio)`),
+  );
 });
 
 test('the page about models has the limits of clips', () => {

@@ -100,7 +100,11 @@ test('200 a file without a type, and one in a form', async () => {
   // The file has the text of the boundary inside, but not as a line of its own.
   const tricky = Buffer.concat([png, Buffer.from('\r\n--xy\r\n a --x-- b')]);
   const part = (content: Buffer, name = '; filename="a.png"') =>
-    Buffer.concat([Buffer.from(`--x\r\nContent-Disposition: form-data; name="file"${name}\r\n\r\n`), content, Buffer.from('\r\n')]);
+    Buffer.concat([
+      Buffer.from(`--x\r\nContent-Disposition: form-data; name="file"${name}\r\n\r\n`),
+      content,
+      Buffer.from('\r\n'),
+    ]);
   const form = (...parts: readonly (Buffer | string)[]) => {
     const body = Buffer.concat([...parts, '--x--\r\n'].map((one) => Buffer.from(one as string, 'latin1')));
     return upload(key, body, 'multipart/form-data; boundary=x');

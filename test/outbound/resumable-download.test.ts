@@ -137,12 +137,14 @@ test('without anything that tells whether it is the same file, it starts over', 
 
 test('a compressed download is decoded, and begins anew after a break, because its ranges are those of another file', async (t) => {
   const packed = gzipSync(video);
-  const answer = (sent: number): Answer => (response) => {
-    const headers = { etag: '"1"', 'content-encoding': 'gzip', 'content-length': packed.length };
-    response.writeHead(200, headers);
-    if (sent === packed.length) response.end(packed);
-    else response.write(packed.subarray(0, sent), () => response.destroy());
-  };
+  const answer =
+    (sent: number): Answer =>
+    (response) => {
+      const headers = { etag: '"1"', 'content-encoding': 'gzip', 'content-length': packed.length };
+      response.writeHead(200, headers);
+      if (sent === packed.length) response.end(packed);
+      else response.write(packed.subarray(0, sent), () => response.destroy());
+    };
   const staged = await stage(t, [answer(packed.length - 30), answer(packed.length)]);
   await staged.download();
   await isWhole(staged);

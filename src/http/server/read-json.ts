@@ -49,7 +49,11 @@ export function announcedFileBytes(ctx: Context, maxBytes: number): number {
 }
 
 /** The limit of a body by its first bytes, below which no file is refused. */
-export type FileLimit = { readonly minBytes: number; readonly startBytes: number; readonly limitOf: (start: Buffer) => number };
+export type FileLimit = {
+  readonly minBytes: number;
+  readonly startBytes: number;
+  readonly limitOf: (start: Buffer) => number;
+};
 
 /** Writes the body to a new file, chunk by chunk. */
 export async function saveBytes(ctx: Context, path: string, maxBytes: number, limit?: FileLimit): Promise<void> {
