@@ -33,7 +33,7 @@ export function heifColorsOf(bytes: Buffer): HeifColors {
   }
 }
 
-const sidePoints = 33;
+const sidePoints = 64;
 
 /** Converts the pixels to sRGB, between the points of a table as ffmpeg does. */
 export async function toUsualColors(image: Sharp, wide: WideColors): Promise<Sharp> {

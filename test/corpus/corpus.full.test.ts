@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import pLimit from 'p-limit';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { sharp } from '../../src/media/image-library.ts';
 import { readVideo } from '../../src/media/read-video.ts';
@@ -72,7 +73,10 @@ before(async () => {
   service = await startHttpService({ catalogue: () => catalogue });
   ({ key } = await service.newAccount(100_000));
   folder = await mkdtemp(join(tmpdir(), 'corpus-'));
-  for (const file of corpus) made.set(idOf(file), await file.make({ ffmpeg, folder }));
+  const limited = pLimit(2);
+  const make = async (file: CorpusFile) =>
+    made.set(idOf(file), await file.make({ ffmpeg, folder: await mkdtemp(join(folder, 'made-')) }));
+  await Promise.all(corpus.map((file) => limited(make, file)));
   server = createServer((request, response) => {
     const index = Number(request.url?.slice(1));
     const [name, encode] = encodings[index % encodings.length] ?? assert.fail();
@@ -122,8 +126,8 @@ describe('an upload is judged by its content', () => {
       ][index % 5];
       const expected = file.isStored === true ? { ...file, refused: undefined as never } : file;
       const { send } = service;
-      assertOutcome(await send('POST', '/api/v1/uploads', { headers: headers(label), body }), expected);
-      const answer = await send('POST', '/api/v1/uploads', formOf(body, file.name));
+      const sent = index % 2 === 0 ? { headers: headers(label), body } : formOf(body, file.name);
+      const answer = await send('POST', '/api/v1/uploads', sent);
       assertOutcome(answer, expected);
       if (answer.status === 200) assert.equal(answer.json.data['kind'], file.kind);
     });
@@ -199,22 +203,18 @@ const spellings = [
 ];
 
 describe('a data URL is judged by its content', () => {
-  const sent = corpus.filter(({ kind }) => kind === 'image');
-  for (const [name, [path, bodyOf]] of Object.entries(shapes)) {
-    test(`in the API ${name}`, async () => {
-      for (const [index, file] of sent.entries()) {
-        const { key: own } = await service.newAccount(1_000);
-        const spell = spellings[index % spellings.length] ?? assert.fail();
-        const body = JSON.stringify(bodyOf(spell(bytesOf(file).toString('base64'))));
-        const answer = await service.send('POST', path, {
-          headers: { authorization: `Bearer ${own}`, 'content-type': 'application/json' },
-          body,
-        });
-        const text = answer.bytes.toString();
-        if (file.refused === undefined) assert.ok(answer.status < 300, `${file.name}: ${text}`);
-        else assert.ok(answer.status === 422 || answer.status === 400, `${file.name}: ${answer.status} ${text}`);
-        if (file.refused !== undefined) assert.match(text, file.refused, file.name);
-      }
+  const apis = Object.entries(shapes);
+  for (const [index, file] of corpus.filter(({ kind }) => kind === 'image').entries()) {
+    const [name, [path, bodyOf]] = apis[index % apis.length] ?? assert.fail();
+    test(`${file.name} in the API ${name}${file.refused ? ' is refused' : ''}`, async () => {
+      const spell = spellings[index % spellings.length] ?? assert.fail();
+      const answer = await service.send('POST', path, {
+        headers: headers('application/json'),
+        body: JSON.stringify(bodyOf(spell(bytesOf(file).toString('base64')))),
+      });
+      const text = answer.bytes.toString();
+      assert.equal(answer.status < 300, file.refused === undefined, text);
+      if (file.refused !== undefined) assert.match(text, file.refused);
     });
   }
 });

@@ -152,7 +152,7 @@ const pictures: readonly (readonly [name: string, make: CorpusFile['make'], refu
   ['bomb.png', () => images.claimedPng(60_000, 60_000), /60000×60000 px/],
   [
     'bomb.heic',
-    async (tools) => heicOf(await film('bomb.mp4', ...frame(8192, 4320))(tools), size),
+    async (tools) => heicOf(await film('bomb.mp4', ...frame(2048, 1152))(tools), size),
     /is a HEIC image that is damaged or cut off/,
   ],
 ];
