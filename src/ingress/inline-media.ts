@@ -91,6 +91,8 @@ function bareBase64(value: string): string | undefined {
  * it is part of an address. Returns undefined for other text.
  */
 function base64Bytes(text: string): Uint8Array | undefined {
-  const plain = text.replaceAll(/\s+/g, '').replaceAll(/%(2B|2F|3D|0A|0D|20)/gi, (code) => decodeURIComponent(code).trim());
+  const plain = text
+    .replaceAll(/\s+/g, '')
+    .replaceAll(/%(2B|2F|3D|0A|0D|20)/gi, (code) => decodeURIComponent(code).trim());
   return /^[A-Za-z0-9+/_-]+={0,2}$/.test(plain) ? Buffer.from(plain, 'base64') : undefined;
 }

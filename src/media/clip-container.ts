@@ -33,8 +33,10 @@ export async function clipContainerOf(path: string): Promise<ClipContainer | und
   if (/^[^]{4}(ftyp|moov|mdat|free|skip|wide)/.test(text))
     return await isoContainer(file, text.slice(4, 12)).catch(refuse);
   if (text.startsWith('\x1aE\xdf\xa3')) return matroskaContainer(file, start);
-  if (/^RIFF[^]{4}AVI /.test(text)) return riffContainer(file, start, { kind: 'video', demuxer: 'avi', fileName: 'video.avi' });
-  if (/^RIFF[^]{4}WAVE/.test(text)) return riffContainer(file, start, { kind: 'audio', demuxer: 'wav', fileName: 'audio.wav' });
+  if (/^RIFF[^]{4}AVI /.test(text))
+    return riffContainer(file, start, { kind: 'video', demuxer: 'avi', fileName: 'video.avi' });
+  if (/^RIFF[^]{4}WAVE/.test(text))
+    return riffContainer(file, start, { kind: 'audio', demuxer: 'wav', fileName: 'audio.wav' });
   return await soundContainer(file, text);
 }
 

@@ -56,7 +56,8 @@ function pixelsOf(bytes: Buffer, header: Header): Buffer {
   const { width, height, bits, isUpward, pixelsAt } = header;
   const rowBytes = Math.ceil((width * bits) / 32) * 4;
   if (pixelsAt + rowBytes * height > bytes.length) throw new RangeError('the rows are cut off');
-  const colorAt = bits <= 8 ? paletteColors(bytes, header) : bits === 24 ? trueColors(bytes) : maskedColors(bytes, header);
+  const colorAt =
+    bits <= 8 ? paletteColors(bytes, header) : bits === 24 ? trueColors(bytes) : maskedColors(bytes, header);
   const pixels = Buffer.alloc(width * height * 3);
   for (let y = 0, to = 0; y < height; y += 1) {
     const row = pixelsAt + (isUpward ? height - 1 - y : y) * rowBytes;

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import { crc32, deflateSync } from 'node:zlib';
 import type { Sharp } from 'sharp';
 import { damaged, requireSides } from './image-decode.ts';
+import { heifColorsOf, toUsualColors } from './heif-colors.ts';
 import { sharp } from './image-library.ts';
-import { type Box, boxesInMemory } from './mp4-boxes.ts';
 
 /** The parts of the library that are used; its own types are those of another entry. */
 type HeifImage = {
@@ -35,8 +35,9 @@ export async function decodeHeic(bytes: Buffer): Promise<Sharp> {
   // The size that the file claims. The library refuses a picture of another size, and the process ends if it takes too much memory.
   requireSides(image.get_width(), image.get_height());
   const raw = pixelsOf(library, image);
-  const profile = colorProfileOf(bytes);
-  return profile === undefined ? raw : sharp(await withProfile(raw, profile));
+  const { profile, wide } = heifColorsOf(bytes);
+  if (profile !== undefined) return sharp(await withProfile(raw, profile));
+  return wide === undefined ? raw : await toUsualColors(raw, wide);
 }
 
 /** The pixels stay where the library has written them, because a copy could take 100 MB. */
@@ -52,24 +53,6 @@ function pixelsOf(library: Library, image: HeifImage): Sharp {
   for (let row = 1; row < height && stride !== rowBytes; row += 1)
     data.copyWithin(row * rowBytes, row * stride, row * stride + rowBytes);
   return sharp(data.subarray(0, height * rowBytes), { raw: { width, height, channels } });
-}
-
-/** Returns the ICC profile of the picture; those of phones are Display P3. */
-function colorProfileOf(bytes: Buffer): Buffer | undefined {
-  const inside = (box: Box | undefined, type: string, skipped = 0): Box | undefined =>
-    box && [...boxesInMemory(bytes, { from: box.from + skipped, to: box.to })].find((one) => one.type === type);
-  try {
-    const file = { type: '', at: 0, from: 0, to: bytes.length };
-    // The version and flags of `meta` precede its boxes.
-    const properties = inside(inside(inside(file, 'meta'), 'iprp', 4), 'ipco');
-    for (const box of properties === undefined ? [] : boxesInMemory(bytes, properties)) {
-      const kind = bytes.toString('latin1', box.from, box.from + 4);
-      if (box.type === 'colr' && (kind === 'prof' || kind === 'rICC')) return bytes.subarray(box.from + 4, box.to);
-    }
-  } catch {
-    // The library has read the file, so it has boxes of a form that is not understood here; sRGB is assumed.
-  }
-  return undefined;
 }
 
 const beforeChunks = 33;

@@ -80,7 +80,8 @@ export async function downloadMedia(
     client.download(url, path, limits).catch((error: unknown) => {
       if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'busy') throw error;
       if (error.kind === 'too_large') throw invalidMedia(kind, source, `is larger than ${maxMegabytes} MB`, error);
-      if (error.kind === 'encoding') throw unreachable(`could not be fetched: its server compressed it as ${error.detail}`, error);
+      if (error.kind === 'encoding')
+        throw unreachable(`could not be fetched: its server compressed it as ${error.detail}`, error);
       // The message is the same for every network error, so that it reveals nothing about our network.
       throw unreachable('could not be fetched', new Error(`${error.kind}: ${error.detail}`, { cause: error }));
     });
@@ -102,7 +103,8 @@ const maxPauseMs = 30_000;
 function pauseBeforeRetry({ status, headers }: Head): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
   const asked = headers['retry-after'];
-  const ms = asked === undefined ? usualPauseMs : /^\d+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
+  const ms =
+    asked === undefined ? usualPauseMs : /^\d+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
   if (Number.isNaN(ms)) return usualPauseMs;
   return ms > maxPauseMs ? undefined : Math.max(0, ms);
 }

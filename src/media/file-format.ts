@@ -17,14 +17,12 @@ export async function formatOfFile(path: string): Promise<FileFormat | undefined
 export function formatOf(start: Buffer): FileFormat | undefined {
   const text = start.toString('latin1', 0, formatBytes);
   for (const [kind, names] of Object.entries(signatures))
-    for (const [name, signature] of names)
-      if (signature.test(text)) return { name, kind: kind as FileFormat['kind'] }; // The keys are those of the table.
+    for (const [name, signature] of names) if (signature.test(text)) return { name, kind: kind as FileFormat['kind'] }; // The keys are those of the table.
   return isText(start) ? { name: 'plain text', kind: 'other' } : undefined;
 }
 
 /** The major brand, or one of the compatible ones. */
-const brand = (...brands: readonly string[]) =>
-  new RegExp(`^[^]{4}ftyp(?:[^]{4}){0,32}?(?:${brands.join('|')})`);
+const brand = (...brands: readonly string[]) => new RegExp(`^[^]{4}ftyp(?:[^]{4}){0,32}?(?:${brands.join('|')})`);
 const major = (...brands: readonly string[]) => new RegExp(`^[^]{4}ftyp(?:${brands.join('|')})`);
 const spaces = String.raw`^(?:\xef\xbb\xbf)?\s*`;
 const markup = (tag: string) => new RegExp(String.raw`${spaces}(?:<\?xml[^>]*>\s*|<!--[^]*?-->\s*)*<${tag}`, 'i');
@@ -94,5 +92,12 @@ const signatures: Readonly<Record<FileFormat['kind'], readonly (readonly [name: 
 };
 
 function isText(start: Buffer): boolean {
-  return start.length > 0 && start.every((byte) => byte >= 0x20 || [9, 10, 13].includes(byte));
+  if (start.length === 0 || start.some((byte) => byte < 0x20 && ![9, 10, 13].includes(byte))) return false;
+  try {
+    // The last character may be cut off.
+    new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -12,7 +12,11 @@ export type WideColors = {
   readonly needsMatrix: boolean;
 };
 
-type Tags = { readonly transfer?: string | undefined; readonly primaries?: string | undefined; readonly matrix?: string | undefined };
+type Tags = {
+  readonly transfer?: string | undefined;
+  readonly primaries?: string | undefined;
+  readonly matrix?: string | undefined;
+};
 
 /** Returns the colors that must be converted, by the tags of a video; undefined for those that every player shows as they are. */
 export function wideColorsOf({ transfer, primaries, matrix }: Tags): WideColors | undefined {
@@ -27,7 +31,7 @@ export function wideColorsOf({ transfer, primaries, matrix }: Tags): WideColors 
 const whiteNits = 203;
 const hlgPeakNits = 1000;
 /** Brighter parts are compressed to what is above, so that they keep their shapes. */
-const kneeAt = 0.85;
+const kneeAt = 0.92;
 /** The luminance that becomes the brightest value, as a multiple of white. */
 const peak = hlgPeakNits / whiteNits;
 
@@ -85,8 +89,9 @@ function hlgScene(value: number): number {
 /** Returns a color of BT.709 as a display shows it; values are 0 to 1. */
 export function toSdr({ curve, gamut }: WideColors, color: Color): Color {
   const light = linear[curve](color);
-  const inGamut = each([0, 1, 2].map((row) => sum(toBt709[gamut][row] ?? [0, 0, 0], light)) as unknown as Color, (value) =>
-    Math.max(0, value),
+  const inGamut = each(
+    [0, 1, 2].map((row) => sum(toBt709[gamut][row] ?? [0, 0, 0], light)) as unknown as Color,
+    (value) => Math.max(0, value),
   );
   const brightest = Math.max(...inGamut);
   // All three are scaled alike, so that the hue stays.
@@ -99,18 +104,24 @@ function compressed(value: number): number {
   return kneeAt + (1 - kneeAt) * Math.min(1, (above / (1 + above)) * ((1 + range) / range));
 }
 
-/** Points of each side. The error between them is below one step of 8 bits. */
-const sidePoints = 33;
+/** Points of each side: the most that old versions of ffmpeg read. */
+const sidePoints = 64;
 
-/** Returns the table in the format of `.cube` files: red changes fastest. */
-export function cubeOf(colors: WideColors): string {
-  const lines = [`LUT_3D_SIZE ${sidePoints}`];
-  const steps = Array.from({ length: sidePoints }, (_, index) => index / (sidePoints - 1));
-  for (const blue of steps)
-    for (const green of steps)
-      for (const red of steps)
-        lines.push(toSdr(colors, [red, green, blue]).map((value) => value.toFixed(6)).join(' '));
-  return `${lines.join('\n')}\n`;
+/** Yields the table in the format of `.cube` files, in parts, because all of it takes half a second: red changes fastest. */
+export function* cubeOf(colors: WideColors): Generator<string> {
+  yield `LUT_3D_SIZE ${sidePoints}\n`;
+  for (const row of rowsOf(colors, sidePoints))
+    yield row.map((color) => `${color.map((value) => value.toFixed(5)).join(' ')}\n`).join('');
+}
+
+/** The same table in memory. */
+export function cubeColors(colors: WideColors, points: number): Float32Array {
+  return Float32Array.from([...rowsOf(colors, points)].flat(2));
+}
+
+function* rowsOf(colors: WideColors, points: number): Generator<readonly Color[]> {
+  const steps = Array.from({ length: points }, (_, index) => index / (points - 1));
+  for (const blue of steps) for (const green of steps) yield steps.map((red) => toSdr(colors, [red, green, blue]));
 }
 
 /** Filters that convert to BT.709. `cube` is the name of a file in the working folder of ffmpeg. */

@@ -52,7 +52,8 @@ export function createMediaUploads({ db, resultStore, retentionMs, workFolder }:
       const stored = sha256 && (await reuseUpload(db, accountId, sha256, retentionMs));
       if (stored !== undefined) return { kind: 'stored', upload: stored, expiresAt: stored.expiresAt };
       const format = await formatOfFile(path);
-      const check = () => (format?.kind === 'image' ? limited(() => checkImage(folder, path)) : checkClip(path, format));
+      const check = () =>
+        format?.kind === 'image' ? limited(() => checkImage(folder, path)) : checkClip(path, format);
       const checked = await check();
       return await store(accountId, { ...checked, sha256 });
     } catch (error) {
@@ -63,7 +64,10 @@ export function createMediaUploads({ db, resultStore, retentionMs, workFolder }:
     }
   };
 
-  async function store(accountId: string, { fileName, path, sha256, widthPx, heightPx }: Received): Promise<UploadOutcome> {
+  async function store(
+    accountId: string,
+    { fileName, path, sha256, widthPx, heightPx }: Received,
+  ): Promise<UploadOutcome> {
     // A random id, so that no client can guess those of other accounts.
     const upload: Upload = { uploadId: uuidv4(), fileName };
     const { size: bytes } = await stat(path);

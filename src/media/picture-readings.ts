@@ -3,6 +3,7 @@ import { formatOf } from './file-format.ts';
 import { decodeBmp } from './decode-bmp.ts';
 import { decodeHeic } from './decode-heic.ts';
 import { checkHeader, damaged, ImageRefusal, notReadable, plainImage, untrustedImage } from './image-decode.ts';
+import { heifColorsOf, toUsualColors } from './heif-colors.ts';
 import { sharp } from './image-library.ts';
 import { requirePhotoTiff } from './raw-photo.ts';
 
@@ -31,10 +32,13 @@ async function decodePicture(bytes: Buffer): Promise<Picture> {
   if (name === 'a BMP image') return await plainImage(decodeBmp(bytes));
   if (name === 'a TIFF image') requirePhotoTiff(bytes);
   else if (name !== 'an AVIF image' && name !== 'a GIF image') throw notReadable(bytes);
-  if (/^[^]{4}ftypavis/.test(bytes.toString('latin1', 0, 12))) throw new ImageRefusal('is animated; send a still image');
+  if (/^[^]{4}ftypavis/.test(bytes.toString('latin1', 0, 12)))
+    throw new ImageRefusal('is animated; send a still image');
   await checkHeader(bytes).catch((error: unknown) => {
     // Its first bytes are those of the format.
     throw error instanceof ImageRefusal && error.reason === 'format' ? damaged(error) : error;
   });
-  return await plainImage(sharp(bytes, untrustedImage));
+  const image = sharp(bytes, untrustedImage);
+  const wide = name === 'an AVIF image' ? heifColorsOf(bytes).wide : undefined;
+  return await plainImage(wide === undefined ? image : await toUsualColors(image.toColourspace('srgb'), wide));
 }

@@ -16,7 +16,11 @@ export function requirePhotoTiff(bytes: Buffer): void {
   if (bytes.length < 8 || short(2) !== 42) return;
   const list = long(4);
   const end = bytes.length - 12;
-  for (let tag = 0, at = list + 2; list + 2 <= bytes.length && tag < Math.min(short(list), maxTags) && at <= end; tag += 1, at += 12) {
+  for (
+    let tag = 0, at = list + 2;
+    list + 2 <= bytes.length && tag < Math.min(short(list), maxTags) && at <= end;
+    tag += 1, at += 12
+  ) {
     const isPreview = short(at) === reducedImage && (long(at + 8) & 1) === 1;
     if (isPreview || short(at) === dngVersion) throw new ImageRefusal('is a raw photo', { reason: 'format' });
   }

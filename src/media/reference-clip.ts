@@ -75,7 +75,9 @@ async function demuxerOf(kind: ClipKind, path: string, { maxMegabytes, maxSecond
   const container = await clipContainerOf(path);
   if (container?.kind === kind) return container.demuxer;
   const found = (await formatOfFile(path))?.name;
-  const name = (container?.kind === 'video' ? found?.replace(/ file$/, ' video') : found) ?? `not a readable ${kind === 'video' ? 'video' : 'sound file'}`;
+  const name =
+    (container?.kind === 'video' ? found?.replace(/ file$/, ' video') : found) ??
+    `not a readable ${kind === 'video' ? 'video' : 'sound file'}`;
   const limits = `of at most ${maxMegabytes} MB and ${maxSeconds} seconds`;
   throw new ClipRefusal(`is ${name}; ${whatToSend(kind, limits)}`);
 }

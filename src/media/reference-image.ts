@@ -41,12 +41,19 @@ async function fetchOne(settings: FetchSettings, index: number, source: MediaSou
   const fetchedPath = join(settings.folder, `image-${index}.fetched`);
   await downloadMedia(settings, source, fetchedPath, limits);
   const path = join(settings.folder, `image-${index}.jpg`);
-  const size = await decoding.hold('image', settings.signal, () => reencode(settings.signal, source, fetchedPath, path));
+  const size = await decoding.hold('image', settings.signal, () =>
+    reencode(settings.signal, source, fetchedPath, path),
+  );
   await rm(fetchedPath);
   return { path, ...size };
 }
 
-async function reencode(signal: AbortSignal, source: MediaSource, fetchedPath: string, path: string): Promise<FrameSize> {
+async function reencode(
+  signal: AbortSignal,
+  source: MediaSource,
+  fetchedPath: string,
+  path: string,
+): Promise<FrameSize> {
   const reading = readImage(fetchedPath, { maxMegabytes: maxImageMegabytes, signal });
   const { jpeg, widthPx, heightPx } = await reading.catch((error: unknown) => {
     throw error instanceof ImageRefusal ? invalidMedia('image', source, error.message, error) : error;

@@ -40,7 +40,7 @@ export async function refuseUploads(
     if (uploaded !== kind)
       return [{ path, message: `is an uploaded ${nouns[uploaded]}; this field takes ${takes[kind]}` }];
     const { widthPx, heightPx } = stored;
-    const refusal = widthPx === null || heightPx === null ? undefined : refuseSize({ widthPx, heightPx });
+    const refusal = widthPx === undefined || heightPx === undefined ? undefined : refuseSize({ widthPx, heightPx });
     return refusal === undefined ? [] : [{ path, message: `is ${widthPx}×${heightPx} px; ${refusal}` }];
   });
 }

@@ -88,8 +88,8 @@ export function recordContent(
   });
 }
 
-/** The size of an image; null for other files, and for images of an earlier release. */
-type UsableUpload = Upload & { readonly [Side in keyof FrameSize]: number | null };
+/** The size of an image; other files, and images of an earlier release, have none. */
+type UsableUpload = Upload & Partial<FrameSize>;
 
 /** Returns those files that belong to the account and have not expired. */
 export const listUsableUploads = many<UsableUpload, [accountId: string, uploadIds: readonly string[]]>({

@@ -10,7 +10,10 @@ const decoders: Readonly<Record<string, Decoder>> = {
   gzip: (start) => (start[0] === 0x1f && start[1] === 0x8b ? createGunzip() : undefined),
   br: () => createBrotliDecompress(),
   // Half of the servers send it without its header.
-  deflate: (start) => ((start[0] ?? 0) % 16 === 8 && start.length > 1 && start.readUInt16BE(0) % 31 === 0 ? createInflate() : createInflateRaw()),
+  deflate: (start) =>
+    (start[0] ?? 0) % 16 === 8 && start.length > 1 && start.readUInt16BE(0) % 31 === 0
+      ? createInflate()
+      : createInflateRaw(),
 };
 
 /** Encodings that Node 20 cannot decode. Any other name, such as that of a character set, is ignored, as browsers do. */
@@ -18,7 +21,9 @@ const undecodable = ['zstd', 'compress', 'dcb', 'dcz'];
 
 /** Returns the encodings of a body in the order in which they were applied. Throws `OutboundError` for one that cannot be decoded. */
 export function encodingsOf({ headers }: Pick<IncomingMessage, 'headers'>): readonly string[] {
-  const names = (headers['content-encoding'] ?? '').split(',').map((name) => name.trim().toLowerCase().replace(/^x-/, ''));
+  const names = (headers['content-encoding'] ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase().replace(/^x-/, ''));
   const unknown = names.find((name) => undecodable.includes(name));
   if (unknown !== undefined) throw new OutboundError('encoding', unknown);
   return names.filter((name) => Object.hasOwn(decoders, name));
@@ -37,7 +42,9 @@ export async function decodedBody(response: IncomingMessage): Promise<AsyncItera
   // An empty body is encoded as nothing.
   if (first.done === true) return Readable.from([]);
   const body = Readable.from(rejoined(first.value, chunks));
-  const steps = names.toReversed().flatMap((name, index) => decoders[name]?.(index === 0 ? first.value : magicOf(name)) ?? []);
+  const steps = names
+    .toReversed()
+    .flatMap((name, index) => decoders[name]?.(index === 0 ? first.value : magicOf(name)) ?? []);
   // The last one is destroyed with the error of any of them.
   return steps.reduce<Readable>((from, step) => pipeline(from, step, () => undefined), body);
 }

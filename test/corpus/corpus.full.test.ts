@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import pLimit from 'p-limit';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { sharp } from '../../src/media/image-library.ts';
 import { readVideo } from '../../src/media/read-video.ts';
@@ -23,7 +24,12 @@ import { corpus, type CorpusFile } from './files.ts';
 const fields = { image: 'imageUrls', video: 'videoUrls', audio: 'audioUrls' } as const;
 const clipBounds = { max: 1, maxSeconds: 5, maxMegabytes: 10 };
 const input = {
-  ...{ resolution: { values: ['720p'] }, duration: { min: 4, max: 15 }, ratio: { values: ['16:9'] }, generateAudio: {} },
+  ...{
+    resolution: { values: ['720p'] },
+    duration: { min: 4, max: 15 },
+    ratio: { values: ['16:9'] },
+    generateAudio: {},
+  },
   ...{ imageUrls: { max: 9 }, videoUrls: clipBounds, audioUrls: clipBounds },
 };
 const catalogue = readCatalogueFile({
@@ -32,7 +38,14 @@ const catalogue = readCatalogueFile({
     JSON.stringify({
       providers: { script: { kind: 'own', baseUrl: 'http://script.example' } },
       models: [
-        { model: 'all-media', title: 'All', input, prices: [{ creditsPerSecond: 1 }], providers: ['script'], aliases: ['all'] },
+        {
+          model: 'all-media',
+          title: 'All',
+          input,
+          prices: [{ creditsPerSecond: 1 }],
+          providers: ['script'],
+          aliases: ['all'],
+        },
       ],
     }),
 });
@@ -60,7 +73,10 @@ before(async () => {
   service = await startHttpService({ catalogue: () => catalogue });
   ({ key } = await service.newAccount(100_000));
   folder = await mkdtemp(join(tmpdir(), 'corpus-'));
-  for (const file of corpus) made.set(idOf(file), await file.make({ ffmpeg, folder }));
+  const limited = pLimit(2);
+  const make = async (file: CorpusFile) =>
+    made.set(idOf(file), await file.make({ ffmpeg, folder: await mkdtemp(join(folder, 'made-')) }));
+  await Promise.all(corpus.map((file) => limited(make, file)));
   server = createServer((request, response) => {
     const index = Number(request.url?.slice(1));
     const [name, encode] = encodings[index % encodings.length] ?? assert.fail();
@@ -80,7 +96,10 @@ after(async () => {
 
 const idOf = ({ kind, name }: CorpusFile) => `${kind}/${name}`;
 const bytesOf = (file: CorpusFile) => made.get(idOf(file)) ?? assert.fail(`${file.name} was not made`);
-const headers = (type?: string) => ({ authorization: `Bearer ${key}`, ...(type !== undefined && { 'content-type': type }) });
+const headers = (type?: string) => ({
+  authorization: `Bearer ${key}`,
+  ...(type !== undefined && { 'content-type': type }),
+});
 
 function formOf(bytes: Buffer, name: string) {
   const head = `--cut here\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nvision\r\n--cut here\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: text/plain\r\n\r\n`;
@@ -98,11 +117,17 @@ describe('an upload is judged by its content', () => {
   for (const [index, file] of corpus.entries()) {
     test(`${file.kind} ${file.name}${file.refused ? ' is refused' : ''}`, async () => {
       const body = bytesOf(file);
-      const label = [undefined, 'application/octet-stream', 'image/x-png', 'video/x-m4v', 'application/x-www-form-urlencoded'][index % 5];
+      const label = [
+        undefined,
+        'application/octet-stream',
+        'image/x-png',
+        'video/x-m4v',
+        'application/x-www-form-urlencoded',
+      ][index % 5];
       const expected = file.isStored === true ? { ...file, refused: undefined as never } : file;
       const { send } = service;
-      assertOutcome(await send('POST', '/api/v1/uploads', { headers: headers(label), body }), expected);
-      const answer = await send('POST', '/api/v1/uploads', formOf(body, file.name));
+      const sent = index % 2 === 0 ? { headers: headers(label), body } : formOf(body, file.name);
+      const answer = await send('POST', '/api/v1/uploads', sent);
       assertOutcome(answer, expected);
       if (answer.status === 200) assert.equal(answer.json.data['kind'], file.kind);
     });
@@ -116,7 +141,14 @@ describe('a URL is judged by its content', () => {
       const work = await mkdtemp(join(folder, 'attempt-'));
       const given = { ...taskInput(), [fields[file.kind]]: [`http://127.0.0.1:${port}/${index}`] };
       const signal = AbortSignal.timeout(600_000);
-      const fetching = fetchReferenceMedia({ input: given, bounds: bounds as ModelInput, ffmpeg, client, folder: work, signal });
+      const fetching = fetchReferenceMedia({
+        input: given,
+        bounds: bounds as ModelInput,
+        ffmpeg,
+        client,
+        folder: work,
+        signal,
+      });
       if (file.refused !== undefined) {
         await assert.rejects(fetching, (error: Error) => {
           assert.match(error.message, new RegExp(`^input\\.${fields[file.kind]}\\[0\\] .*(?:${file.refused?.source})`));
@@ -137,10 +169,17 @@ describe('a URL is judged by its content', () => {
 
 /** A create of each API with a file inside. */
 const shapes = {
-  openai: ['/v1/videos', (url: string) => ({ model: 'all-media', prompt: 'a boat', seconds: '4', input_reference: url })],
+  openai: [
+    '/v1/videos',
+    (url: string) => ({ model: 'all-media', prompt: 'a boat', seconds: '4', input_reference: url }),
+  ],
   openrouter: [
     '/api/v1/videos',
-    (url: string) => ({ model: 'all-media', prompt: 'a boat', input_references: [{ type: 'image_url', image_url: { url } }] }),
+    (url: string) => ({
+      model: 'all-media',
+      prompt: 'a boat',
+      input_references: [{ type: 'image_url', image_url: { url } }],
+    }),
   ],
   ark: [
     '/api/v3/contents/generations/tasks',
@@ -164,22 +203,18 @@ const spellings = [
 ];
 
 describe('a data URL is judged by its content', () => {
-  const sent = corpus.filter(({ kind }) => kind === 'image');
-  for (const [name, [path, bodyOf]] of Object.entries(shapes)) {
-    test(`in the API ${name}`, async () => {
-      for (const [index, file] of sent.entries()) {
-        const { key: own } = await service.newAccount(1_000);
-        const spell = spellings[index % spellings.length] ?? assert.fail();
-        const body = JSON.stringify(bodyOf(spell(bytesOf(file).toString('base64'))));
-        const answer = await service.send('POST', path, {
-          headers: { authorization: `Bearer ${own}`, 'content-type': 'application/json' },
-          body,
-        });
-        const text = answer.bytes.toString();
-        if (file.refused === undefined) assert.ok(answer.status < 300, `${file.name}: ${text}`);
-        else assert.ok(answer.status === 422 || answer.status === 400, `${file.name}: ${answer.status} ${text}`);
-        if (file.refused !== undefined) assert.match(text, file.refused, file.name);
-      }
+  const apis = Object.entries(shapes);
+  for (const [index, file] of corpus.filter(({ kind }) => kind === 'image').entries()) {
+    const [name, [path, bodyOf]] = apis[index % apis.length] ?? assert.fail();
+    test(`${file.name} in the API ${name}${file.refused ? ' is refused' : ''}`, async () => {
+      const spell = spellings[index % spellings.length] ?? assert.fail();
+      const answer = await service.send('POST', path, {
+        headers: headers('application/json'),
+        body: JSON.stringify(bodyOf(spell(bytesOf(file).toString('base64')))),
+      });
+      const text = answer.bytes.toString();
+      assert.equal(answer.status < 300, file.refused === undefined, text);
+      if (file.refused !== undefined) assert.match(text, file.refused);
     });
   }
 });

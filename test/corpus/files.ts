@@ -36,14 +36,32 @@ const hevc = [
   ...['-frames:v', '1', '-pix_fmt', 'yuv420p', '-c:v', 'libx265', '-preset', 'ultrafast'],
   ...['-x265-params', 'log-level=error:keyint=1', '-tag:v', 'hvc1'],
 ];
-const frame = (width: number, height: number) => ['-f', 'lavfi', '-i', `color=0xdc1e28:size=${width}x${height}:rate=1`, ...hevc];
+const frame = (width: number, height: number) => [
+  '-f',
+  'lavfi',
+  '-i',
+  `color=0xdc1e28:size=${width}x${height}:rate=1`,
+  ...hevc,
+];
 const heic =
   (properties: Partial<Parameters<typeof heicOf>[1]> = {}) =>
   async (tools: Tools) =>
     heicOf(await film('frame.mp4', ...frame(size.width, size.height))(tools), { ...size, ...properties });
 const p3Profile = async () => (await sharp(await plain().withIccProfile('p3').png().toBuffer()).metadata()).icc;
 const bmp = (format: string) =>
-  film(`${format}.bmp`, '-f', 'lavfi', '-i', 'color=0xdc1e28:size=401x320', '-frames:v', '1', '-vf', `format=${format}`, '-f', 'image2');
+  film(
+    `${format}.bmp`,
+    '-f',
+    'lavfi',
+    '-i',
+    'color=0xdc1e28:size=401x320',
+    '-frames:v',
+    '1',
+    '-vf',
+    `format=${format}`,
+    '-f',
+    'image2',
+  );
 const half = (make: CorpusFile['make']) => async (tools: Tools) => {
   const whole = await make(tools);
   return whole.subarray(0, Math.floor(whole.length / 2));
@@ -83,6 +101,7 @@ const pictures: readonly (readonly [name: string, make: CorpusFile['make'], refu
   ['photo.heic', heic()],
   ['turned.heic', heic({ turns: 1 })],
   ['display-p3.heic', async (tools) => heic({ profile: (await p3Profile()) ?? Buffer.alloc(0) })(tools)],
+  ['pq.heic', heic({ colors: [9, 16] })],
   ['photo.avif', () => plain().avif({ effort: 0 }).toBuffer()],
   ['ten-bits.avif', () => plain().avif({ effort: 0, bitdepth: 10 }).toBuffer()],
   ['photo.gif', () => plain().gif().toBuffer()],
@@ -95,7 +114,14 @@ const pictures: readonly (readonly [name: string, make: CorpusFile['make'], refu
   ['sixteen-bits.tiff', () => plain().toColourspace('rgb16').tiff({ compression: 'deflate' }).toBuffer()],
   ['moving.webp', () => images.animatedWebp(), /is animated; send a still image/],
   ['moving.png', () => images.animatedPng(), /is animated; send a still image/],
-  ['moving.gif', () => twoPages().gif({ delay: [100, 100] }).toBuffer(), /is animated; send a still image/],
+  [
+    'moving.gif',
+    () =>
+      twoPages()
+        .gif({ delay: [100, 100] })
+        .toBuffer(),
+    /is animated; send a still image/,
+  ],
   ['pages.tiff', () => twoPages().tiff().toBuffer(), /has 2 pages; send a single image/],
   ['raw.dng', dng, not('a raw photo')],
   ['raw.cr2', text('II*\0\x10\0\0\0CR\x02\0'), not('a Canon raw photo')],
@@ -111,14 +137,22 @@ const pictures: readonly (readonly [name: string, make: CorpusFile['make'], refu
   ['random.bin', () => Buffer.from([1, 2, 3, 0, 0xff, 0xfe]), not('not a readable (?:image|file)')],
   ['cut.jpg', half(noise), /is a JPEG image that is damaged or cut off/],
   ['cut.heic', half(heic()), /is a HEIC image that is damaged or cut off/],
-  ['cut.avif', half(() => images.noise(400, 400).avif({ effort: 0 }).toBuffer()), /is an AVIF image that is damaged or cut off/],
+  [
+    'cut.avif',
+    half(() => images.noise(400, 400).avif({ effort: 0 }).toBuffer()),
+    /is an AVIF image that is damaged or cut off/,
+  ],
   ['cut.bmp', half(bmp('bgr24')), /is a BMP image that is damaged or cut off/],
-  ['cut.tiff', half(() => plain().tiff({ compression: 'none' }).toBuffer()), /is a TIFF image that is damaged or cut off/],
+  [
+    'cut.tiff',
+    half(() => plain().tiff({ compression: 'none' }).toBuffer()),
+    /is a TIFF image that is damaged or cut off/,
+  ],
   ['small.heic', heic({ width: 200 }), /is 200×320 px; each side must have 300 to 6000 px/],
   ['bomb.png', () => images.claimedPng(60_000, 60_000), /60000×60000 px/],
   [
     'bomb.heic',
-    async (tools) => heicOf(await film('bomb.mp4', ...frame(8192, 4320))(tools), size),
+    async (tools) => heicOf(await film('bomb.mp4', ...frame(2048, 1152))(tools), size),
     /is a HEIC image that is damaged or cut off/,
   ],
 ];
@@ -147,9 +181,19 @@ const films: readonly (readonly [name: string, make: CorpusFile['make'], refused
   ['pq.mp4', hdr('pq', 'hevc')],
   ['hlg-8-bits.mp4', hdr('hlg', 'avc')],
   ['longer-sound.mp4', film('e.mp4', ...picture(), ...sound(3), ...h264, '-c:a', 'aac')],
-  ['long-sound.mp4', film('f.mp4', ...picture(), ...sound(9), ...h264, '-c:a', 'aac'), /has sound that is longer than 5 seconds/, true],
+  [
+    'long-sound.mp4',
+    film('f.mp4', ...picture(), ...sound(9), ...h264, '-c:a', 'aac'),
+    /has sound that is longer than 5 seconds/,
+    true,
+  ],
   ['long.mp4', film('g.mp4', ...picture('64x48', 8), ...h264), /is longer than 5 seconds/, true],
-  ['fast.mp4', film('h.mp4', '-f', 'lavfi', '-i', 'color=size=16x16:rate=1000:duration=3', ...h264), /has more than 120 frames per second/, true],
+  [
+    'fast.mp4',
+    film('h.mp4', '-f', 'lavfi', '-i', 'color=size=16x16:rate=1000:duration=3', ...h264),
+    /has more than 120 frames per second/,
+    true,
+  ],
   ['film.flv', film('c.flv', ...picture(), ...h264), notVideo('a Flash video')],
   ['film.wmv', film('c.asf', ...picture(), '-c:v', 'msmpeg4'), notVideo('a Windows Media file')],
   ['film.ts', film('c.ts', ...picture(), ...h264), notVideo('an MPEG transport stream')],

@@ -8,9 +8,9 @@ type Color = readonly [red: number, green: number, blue: number];
 
 /** Colors of BT.709 with 8 bits, and white. They are below the part of the range that is compressed. */
 export const patches: readonly Color[] = [
-  [200, 60, 40],
-  [40, 160, 80],
-  [60, 80, 200],
+  [200, 90, 70],
+  [90, 160, 100],
+  [90, 100, 200],
   [255, 255, 255],
 ];
 export const patchPx = 80;
@@ -31,7 +31,7 @@ function hlgCode(scene: number): number {
   return scene <= 1 / 12 ? Math.sqrt(3 * scene) : 0.17883277 * Math.log(12 * scene - 0.28466892) + 0.55991073;
 }
 
-function codesOf(color: Color, curve: 'pq' | 'hlg'): readonly number[] {
+export function codesOf(color: Color, curve: 'pq' | 'hlg'): readonly number[] {
   const light = color.map((value) => (value / 255) ** 2.4 * whiteNits);
   const wide = toBt2020.map((row) => row.reduce((sum, weight, index) => sum + weight * (light[index] ?? 0), 0));
   if (curve === 'pq') return wide.map(pqCode);
@@ -39,15 +39,37 @@ function codesOf(color: Color, curve: 'pq' | 'hlg'): readonly number[] {
   return wide.map((nits) => hlgCode((nits / 1000) * luminance ** (1 / 1.2 - 1)));
 }
 
-type Film = { readonly name: string; readonly curve: 'pq' | 'hlg'; readonly codec: 'hevc' | 'avc'; readonly frames?: number };
+type Film = {
+  readonly name: string;
+  readonly curve: 'pq' | 'hlg';
+  readonly codec: 'hevc' | 'avc';
+  readonly frames?: number;
+};
 
 /** Writes the film to a folder: HEVC with 10 bits as phones record it, or H.264 with 8 bits. */
-export async function makeHdrFilm(ffmpeg: Ffmpeg, cwd: string, { name, curve, codec, frames = 24 }: Film): Promise<void> {
+export async function makeHdrFilm(
+  ffmpeg: Ffmpeg,
+  cwd: string,
+  { name, curve, codec, frames = 24 }: Film,
+): Promise<void> {
   const row = Buffer.concat(patches.map((color) => pixelsOf(codesOf(color, curve))));
   const raw = Buffer.concat(Array.from({ length: patchPx * 2 }, () => row));
   await writeFile(join(cwd, 'patches.raw'), raw);
   const size = `${patchPx * patches.length}x${patchPx * 2}`;
-  const input = ['-f', 'rawvideo', '-pix_fmt', 'rgb48le', '-s', size, '-stream_loop', `${frames - 1}`, '-r', '12', '-i', 'patches.raw'];
+  const input = [
+    '-f',
+    'rawvideo',
+    '-pix_fmt',
+    'rgb48le',
+    '-s',
+    size,
+    '-stream_loop',
+    `${frames - 1}`,
+    '-r',
+    '12',
+    '-i',
+    'patches.raw',
+  ];
   const format = codec === 'hevc' ? 'yuv420p10le' : 'yuv420p';
   const filters = `scale=out_color_matrix=bt2020:out_range=tv,format=${format}`;
   const transfer = curve === 'pq' ? 'smpte2084' : 'arib-std-b67';
@@ -55,9 +77,24 @@ export async function makeHdrFilm(ffmpeg: Ffmpeg, cwd: string, { name, curve, co
   const names = `colorprim=bt2020:transfer=${transfer}:colormatrix=bt2020nc`;
   const encoder =
     codec === 'hevc'
-      ? ['-c:v', 'libx265', '-preset', 'ultrafast', '-crf', '10', '-x265-params', `log-level=error:${names}`, '-tag:v', 'hvc1']
+      ? [
+          '-c:v',
+          'libx265',
+          '-preset',
+          'ultrafast',
+          '-crf',
+          '10',
+          '-x265-params',
+          `log-level=error:${names}`,
+          '-tag:v',
+          'hvc1',
+        ]
       : ['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '10', '-x264-params', names];
-  await ffmpeg({ args: [...input, '-vf', filters, ...encoder, ...tags, '-movflags', '+faststart', name], cwd, signal: AbortSignal.timeout(600_000) });
+  await ffmpeg({
+    args: [...input, '-vf', filters, ...encoder, ...tags, '-movflags', '+faststart', name],
+    cwd,
+    signal: AbortSignal.timeout(600_000),
+  });
 }
 
 function pixelsOf(codes: readonly number[]): Buffer {

@@ -17,10 +17,12 @@ type Properties = {
   readonly turns?: number;
   /** An ICC profile. */
   readonly profile?: Buffer;
+  /** The numbers of its primaries and its transfer. */
+  readonly colors?: readonly [primaries: number, transfer: number];
 };
 
 /** `mp4`: a film of one frame, whose decoder configuration and picture become the image. */
-export function heicOf(mp4: Buffer, { width, height, turns, profile }: Properties): Buffer {
+export function heicOf(mp4: Buffer, { width, height, turns, profile, colors }: Properties): Buffer {
   const configuration = boxAt(mp4, 'hvcC');
   const data = boxAt(mp4, 'mdat').subarray(8);
   const properties = [
@@ -28,6 +30,9 @@ export function heicOf(mp4: Buffer, { width, height, turns, profile }: Propertie
     full('ispe', 0, number(width), number(height)),
     ...(turns === undefined ? [] : [box('irot', number(turns, 1))]),
     ...(profile === undefined ? [] : [box('colr', 'prof', profile)]),
+    ...(colors === undefined
+      ? []
+      : [box('colr', 'nclx', ...colors.map((one) => number(one, 2)), number(1, 2), number(0, 1))]),
   ];
   const associations = Buffer.from(properties.map((_, index) => (index === 0 ? 0x80 : 0) | (index + 1)));
   const meta = (dataAt: number) =>
@@ -36,9 +41,23 @@ export function heicOf(mp4: Buffer, { width, height, turns, profile }: Propertie
       0,
       full('hdlr', 0, number(0), 'pict', Buffer.alloc(13)),
       full('pitm', 0, number(1, 2)),
-      full('iloc', 0, number(0x4400, 2), number(1, 2), number(1, 2), number(0, 2), number(1, 2), number(dataAt), number(data.length)),
+      full(
+        'iloc',
+        0,
+        number(0x4400, 2),
+        number(1, 2),
+        number(1, 2),
+        number(0, 2),
+        number(1, 2),
+        number(dataAt),
+        number(data.length),
+      ),
       full('iinf', 0, number(1, 2), full('infe', 2, number(1, 2), number(0, 2), 'hvc1', number(0, 1))),
-      box('iprp', box('ipco', ...properties), full('ipma', 0, number(1), number(1, 2), number(properties.length, 1), associations)),
+      box(
+        'iprp',
+        box('ipco', ...properties),
+        full('ipma', 0, number(1), number(1, 2), number(properties.length, 1), associations),
+      ),
     );
   const brand = box('ftyp', 'heic', number(0), 'mif1heic');
   const head = brand.length + meta(0).length + 8;

@@ -7,7 +7,10 @@ import { hostInlineMedia } from '../../src/ingress/inline-media.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** A JPEG by its first bytes, with every character of base64 in it. */
-const file = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.from(Array.from({ length: 512 }, (_, i) => (i * 37) % 256))]);
+const file = Buffer.concat([
+  Buffer.from([0xff, 0xd8, 0xff, 0xe0]),
+  Buffer.from(Array.from({ length: 512 }, (_, i) => (i * 37) % 256)),
+]);
 const base64 = file.toString('base64');
 
 async function hosted(t: Parameters<typeof temporaryFolder>[0], value: unknown) {
@@ -19,7 +22,11 @@ async function hosted(t: Parameters<typeof temporaryFolder>[0], value: unknown) 
       storeUpload: async (_account, receive) => {
         await receive(join(folder, 'file'));
         stored.push(await readFile(join(folder, 'file')));
-        return { kind: 'stored', upload: { uploadId: '00000000-0000-4000-8000-000000000000', fileName: 'image.jpg' }, expiresAt: 0 };
+        return {
+          kind: 'stored',
+          upload: { uploadId: '00000000-0000-4000-8000-000000000000', fileName: 'image.jpg' },
+          expiresAt: 0,
+        };
       },
     },
     'account',
@@ -47,9 +54,20 @@ for (const [title, value] of [
   });
 
 test('other text is left to the parser, and a data URL that is not base64 is refused', async (t) => {
-  for (const value of ['https://example.com/a.png', 'a'.repeat(200), Buffer.from('{"a":"'.repeat(40)).toString('base64'), 7, null])
+  for (const value of [
+    'https://example.com/a.png',
+    'a'.repeat(200),
+    Buffer.from('{"a":"'.repeat(40)).toString('base64'),
+    7,
+    null,
+  ])
     assert.deepEqual(await hosted(t, value), { result: value, stored: [] });
-  for (const value of ['data:image/svg+xml,<svg/>', 'data:image/png;base64', 'data:image/png;base64,%%%', 'data:image/png;base64,a=b'])
+  for (const value of [
+    'data:image/svg+xml,<svg/>',
+    'data:image/png;base64',
+    'data:image/png;base64,%%%',
+    'data:image/png;base64,a=b',
+  ])
     await assert.rejects(hosted(t, value), (error) => {
       assert.ok(error instanceof HttpError);
       assert.match(error.envelope.msg, /image: must be an http or https URL, or a data URL in base64/);

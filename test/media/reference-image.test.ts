@@ -5,6 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { TaskError } from '../../src/platform/errors.ts';
 import { sharp } from '../../src/media/image-library.ts';
 import { fetchReferenceImages } from '../../src/media/reference-image.ts';
@@ -165,6 +166,46 @@ test('a status of failure is image_unreachable and is told', async () => {
   answers = [(response) => void response.writeHead(404).end('not here')];
   const message = 'input.imageUrls[0] could not be fetched: its server answered 404.';
   await assert.rejects(fetchUrls([urlOf(0)]), isImageFault('image_unreachable', message));
+});
+
+test('a server that is busy gets one more request, after the pause that it names, unless that is long', async () => {
+  const body = await images.plainImage(300, 300).png().toBuffer();
+  let requests = 0;
+  const busy = (status: number, retryAfter: string) => (response: ServerResponse) => {
+    requests += 1;
+    if (requests % 2 === 0) response.end(body);
+    else response.writeHead(status, { 'retry-after': retryAfter }).end();
+  };
+  answers = [busy(429, '0'), busy(503, new Date(0).toUTCString())];
+  assert.equal((await fetchUrls([urlOf(0)])).length, 1);
+  await rm(folder, { recursive: true });
+  folder = await mkdtemp(join(tmpdir(), 'reference-image-'));
+  assert.equal((await fetchUrls([urlOf(1)])).length, 1);
+  assert.equal(requests, 4);
+  const always = (status: number, retryAfter: string) => (response: ServerResponse) => {
+    requests += 1;
+    response.writeHead(status, { 'retry-after': retryAfter }).end();
+  };
+  for (const [answer, expected] of [
+    [always(503, '0'), 2],
+    [always(429, '31'), 1],
+    [always(500, '0'), 1],
+  ] as const) {
+    [answers, requests] = [[answer], 0];
+    await assert.rejects(fetchUrls([urlOf(0)]), isImageFault('image_unreachable', /its server answered \d+\.$/));
+    assert.equal(requests, expected);
+  }
+});
+
+test('an image that its server has compressed is decoded, and an encoding that is unknown here is named', async () => {
+  const body = await images.plainImage(300, 300).png().toBuffer();
+  answers = [
+    (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body)),
+    (response) => void response.writeHead(200, { 'content-encoding': 'zstd' }).end(body),
+  ];
+  assert.equal((await fetchUrls([urlOf(0)])).length, 1);
+  const message = 'input.imageUrls[0] could not be fetched: its server compressed it as zstd.';
+  await assert.rejects(fetchUrls([urlOf(1)]), isImageFault('image_unreachable', message));
 });
 
 function redirectTo(index: number) {

@@ -51,7 +51,7 @@ test('an empty answer with an encoding is empty', async () => {
 });
 
 test('the limit is that of the decoded bytes', async () => {
-  const zeros = Buffer.alloc(50_000_000);
+  const zeros = Buffer.alloc(5_000_000);
   for (const [encoding, body] of [
     ['gzip', gzipSync(zeros)],
     ['br', brotliCompressSync(zeros)],

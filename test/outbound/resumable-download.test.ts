@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import type { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { createProviderClient } from '../../src/outbound/provider-client.ts';
 import { ExpiredUrl, type ResumableLimits } from '../../src/outbound/resumable-download.ts';
@@ -132,6 +133,25 @@ test('without anything that tells whether it is the same file, it starts over', 
   await staged.download();
   await isWhole(staged);
   assert.deepEqual(staged.asked[1], [undefined, undefined]);
+});
+
+test('a compressed download is decoded, and begins anew after a break, because its ranges are those of another file', async (t) => {
+  const packed = gzipSync(video);
+  const answer =
+    (sent: number): Answer =>
+    (response) => {
+      const headers = { etag: '"1"', 'content-encoding': 'gzip', 'content-length': packed.length };
+      response.writeHead(200, headers);
+      if (sent === packed.length) response.end(packed);
+      else response.write(packed.subarray(0, sent), () => response.destroy());
+    };
+  const staged = await stage(t, [answer(packed.length - 30), answer(packed.length)]);
+  await staged.download();
+  await isWhole(staged);
+  assert.deepEqual(staged.asked, [
+    [undefined, undefined],
+    [undefined, undefined],
+  ]);
 });
 
 test('a file that has changed is fetched anew', async (t) => {

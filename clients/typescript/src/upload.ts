@@ -3,7 +3,7 @@ import { sendContent } from './send.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 export type UploadOptions = CallOptions & {
-  /** By default the type of the Blob or File. The content decides what the file is; the type, how large it may be. */
+  /** By default the type of the Blob or File. The content decides what the file is. */
   readonly contentType?: MediaType | undefined;
 };
 
@@ -22,8 +22,7 @@ export async function upload(
   file: Blob | Uint8Array,
   { contentType, ...call }: UploadOptions,
 ): Promise<UploadedMedia> {
-  const type = contentType ?? (file instanceof Uint8Array ? '' : file.type);
-  if (type === '') throw new TypeError('the file needs a contentType, such as image/jpeg');
+  const type = contentType ?? ((file instanceof Uint8Array ? '' : file.type) || 'application/octet-stream');
   // The copy cannot change between attempts, nor be shared memory, which fetch rejects.
   const bytes = file instanceof Uint8Array ? new Uint8Array(file) : file;
   const size = file instanceof Uint8Array ? file.byteLength : file.size;

@@ -47,7 +47,11 @@ async function partsOf(path: string, boundary: Buffer): Promise<readonly Part[]>
     const end = head.indexOf('\r\n\r\n');
     if (end === -1) throw new HttpError('malformed_form');
     // A line break precedes the next boundary.
-    parts.push({ from: start + end + 4, to: Math.max(start + end + 4, to - 2), isFile: /;\s*filename\*?=/i.test(head.slice(0, end)) });
+    parts.push({
+      from: start + end + 4,
+      to: Math.max(start + end + 4, to - 2),
+      isFile: /;\s*filename\*?=/i.test(head.slice(0, end)),
+    });
   }
   if (parts.length === 0) throw new HttpError('malformed_form');
   return parts;
@@ -67,7 +71,8 @@ async function delimitersIn(file: FileHandle, boundary: Buffer): Promise<readonl
     const block = await readAt(file, from, blockBytes + boundary.length + around);
     for (let at = block.indexOf(boundary); at !== -1; at = block.indexOf(boundary, at + boundary.length)) {
       const isOfBlock = from + at >= start && from + at < start + blockBytes;
-      if (isOfBlock && (from + at === 0 || at >= 2) && isDelimiter(block, at, at + boundary.length)) found.push(from + at);
+      if (isOfBlock && (from + at === 0 || at >= 2) && isDelimiter(block, at, at + boundary.length))
+        found.push(from + at);
       if (found.length > maxParts) throw invalidRequest([{ path: '', message: 'the form must have one file' }]);
     }
   }

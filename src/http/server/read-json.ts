@@ -49,7 +49,11 @@ export function announcedFileBytes(ctx: Context, maxBytes: number): number {
 }
 
 /** The limit of a body by its first bytes, below which no file is refused. */
-export type FileLimit = { readonly minBytes: number; readonly startBytes: number; readonly limitOf: (start: Buffer) => number };
+export type FileLimit = {
+  readonly minBytes: number;
+  readonly startBytes: number;
+  readonly limitOf: (start: Buffer) => number;
+};
 
 /** Writes the body to a new file, chunk by chunk. */
 export async function saveBytes(ctx: Context, path: string, maxBytes: number, limit?: FileLimit): Promise<void> {
@@ -101,6 +105,7 @@ async function receiveBody(
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   let bytes = 0;
   let isStopped = false;
+  let taken = Promise.resolve();
   await new Promise<void>((resolve, reject) => {
     const onData = (chunk: Buffer) => {
       bytes += chunk.length;
@@ -108,7 +113,7 @@ async function receiveBody(
       const taking = take(chunk);
       if (taking === undefined) return;
       req.pause();
-      taking.then(
+      taken = taking.then(
         () => void (isStopped || req.resume()),
         (error: unknown) => stop(error),
       );
@@ -122,7 +127,9 @@ async function receiveBody(
     };
     // Also settles if the request was destroyed before it was read.
     const forget = finished(req, { writable: false }, (error) => {
-      stop(error ? new HttpError('body_unreadable') : undefined);
+      if (error) stop(new HttpError('body_unreadable'));
+      // The last chunk may be refused, or not fit on the disk.
+      else void taken.then(() => stop());
     });
     req.on('data', onData);
   });

@@ -262,7 +262,6 @@ async def invalid_arguments_are_found_before_a_request(twin: Any) -> None:
             await twin(url, "balance")
     calls = [("create_task", {**task, "idempotency_key": "é"})]
     calls += [("create_task", {"model": "m", "input": {"prompt": "p", "duration": float("nan")}})]
-    calls += [("upload", {"file": b"x"}), ("upload", {"file": "a.gif"})]
     with Service(answer(200, created)) as service:
         for name, arguments in calls:
             with raises(ValueError):

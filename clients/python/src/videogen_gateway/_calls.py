@@ -21,7 +21,7 @@ T = TypeVar("T")
 TaskInput = api.TaskRequestInput | Mapping[str, object]
 """The fields of `input` of the usual models, or those of any other model: `models()` has their schemas."""
 
-# The service reads the content; the type has to be of the right kind.
+# The service judges the content, so a file may have another type, or none.
 IMAGES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp"}
 VIDEOS = {".mp4": "video/mp4", ".mov": "video/quicktime", ".webm": "video/webm"}
 MEDIA_TYPES = IMAGES | VIDEOS | {".mp3": "audio/mpeg", ".wav": "audio/wav", ".m4a": "audio/mp4"}
@@ -73,9 +73,8 @@ def create_task(model: str, input: TaskInput, callback_url: str | None, key: str
 
 def upload(file: bytes | str | PathLike[str], content_type: str | None) -> Call[api.UploadedMedia]:
     """Reads the file, at most 100 MB, so that each attempt can send it from its start."""
-    media_type = content_type or MEDIA_TYPES.get("" if isinstance(file, bytes) else Path(file).suffix.lower())
-    if media_type is None:
-        raise ValueError(f"content_type is required, except for files that end in {', '.join(MEDIA_TYPES)}")
+    known = MEDIA_TYPES.get("" if isinstance(file, bytes) else Path(file).suffix.lower())
+    media_type = content_type or known or "application/octet-stream"
     content = file if isinstance(file, bytes) else Path(file).read_bytes()
     return Call("POST", "/api/v1/uploads", {"content-type": media_type}, content=content)
 

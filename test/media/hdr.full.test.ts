@@ -22,7 +22,7 @@ const made = new Map<Film, Buffer>();
 before(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hdr-'));
   for (const [name, [curve, codec]] of Object.entries(films)) {
-    await makeHdrFilm(ffmpeg, folder, { name, curve, codec, frames: 12 });
+    await makeHdrFilm(ffmpeg, folder, { name, curve, codec, frames: 3 });
     made.set(name as Film, await readFile(join(folder, name)));
   }
   await rm(folder, { recursive: true });
@@ -49,12 +49,25 @@ async function assertSdr(path: string): Promise<void> {
   const tags = bytes.indexOf('colrnclx', 0, 'latin1');
   assert.notEqual(tags, -1, 'the file names its colors');
   // Primaries, transfer and matrix of BT.709.
-  assert.deepEqual([0, 2, 4].map((offset) => bytes.readUInt16BE(tags + 8 + offset)), [1, 1, 1]);
+  assert.deepEqual(
+    [0, 2, 4].map((offset) => bytes.readUInt16BE(tags + 8 + offset)),
+    [1, 1, 1],
+  );
   for (const box of ['mdcv', 'clli', 'dvvC']) assert.ok(!bytes.includes(box), box);
 }
 
 async function frameOf(path: string, folder: string): Promise<Buffer> {
-  const args = ['-i', path, '-frames:v', '1', '-vf', 'scale=out_color_matrix=bt601:out_range=pc', '-f', 'image2', 'frame.png'];
+  const args = [
+    '-i',
+    path,
+    '-frames:v',
+    '1',
+    '-vf',
+    'scale=out_color_matrix=bt601:out_range=pc',
+    '-f',
+    'image2',
+    'frame.png',
+  ];
   await ffmpeg({ args, cwd: folder, signal });
   return await readFile(join(folder, 'frame.png'));
 }
@@ -69,7 +82,13 @@ for (const name of Object.keys(films) as Film[]) {
     const path = await createVideoNormaliser(ffmpeg)({ videoPath, targetPath, form, signal });
     assert.equal(path, targetPath);
     await assertSdr(path);
-    await createVideoInspector(ffmpeg)({ videoPath: path, deliveredPoster: undefined, posterPath, lastFramePath, signal });
+    await createVideoInspector(ffmpeg)({
+      videoPath: path,
+      deliveredPoster: undefined,
+      posterPath,
+      lastFramePath,
+      signal,
+    });
     await assertPatches(await frameOf(path, folder), 'video');
     await assertPatches(await readFile(posterPath), 'poster');
     await assertPatches(await readFile(lastFramePath), 'last frame');
@@ -87,22 +106,24 @@ const colors = { curve: 'hlg', gamut: 'bt2020', needsMatrix: false } as const;
 
 test('brighter light stays brighter up to the peak, gray stays gray, and black stays black', () => {
   for (const curve of ['pq', 'hlg'] as const) {
-    const ramp = Array.from({ length: 101 }, (_, index) => toSdr({ ...colors, curve }, [index / 100, index / 100, index / 100]));
+    const ramp = Array.from({ length: 101 }, (_, index) =>
+      toSdr({ ...colors, curve }, [index / 100, index / 100, index / 100]),
+    );
     for (const [index, [red, green, blue]] of ramp.entries()) {
       assert.ok(Math.abs(red - green) < 0.001 && Math.abs(red - blue) < 0.001, `${curve} ${index}`);
-      assert.ok(red >= (ramp[index - 1]?.[0] ?? 0) && red <= 1, `${curve} ${index}: ${red}`);
+      assert.ok(red > (ramp[index - 1]?.[0] ?? 0) - 0.0001 && red <= 1, `${curve} ${index}: ${red}`);
     }
     assert.equal(ramp[0]?.[0], 0);
-    assert.equal(ramp.at(-1)?.[0], 1);
+    assert.ok((ramp.at(-1)?.[0] ?? 0) > 0.9999, curve);
   }
 });
 
 test('the table between its points differs from the formula by less than a step of 8 bits', () => {
-  const lines = cubeOf(colors).trim().split('\n').slice(1);
-  assert.equal(lines.length, 33 ** 3);
-  const at = (index: number) => Number(lines[index * (1 + 33 + 33 * 33)]?.split(' ')[0]);
-  for (let index = 4; index < 32; index += 1) {
-    const middle = (index + 0.5) / 32;
+  const lines = [...cubeOf(colors)].join('').trim().split('\n').slice(1);
+  assert.equal(lines.length, 64 ** 3);
+  const at = (index: number) => Number(lines[index * (1 + 64 + 64 * 64)]?.split(' ')[0]);
+  for (let index = 6; index < 63; index += 1) {
+    const middle = (index + 0.5) / 63;
     const exact = toSdr(colors, [middle, middle, middle])[0];
     assert.ok(Math.abs((at(index) + at(index + 1)) / 2 - exact) < 1 / 255, String(middle));
   }
