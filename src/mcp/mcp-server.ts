@@ -8,7 +8,8 @@ import { logError } from '../http/middleware/answer-errors.ts';
 import type { ModelCatalogue } from '../models/model.ts';
 import { describeFieldError, type FieldError } from '../platform/field-errors.ts';
 import { isObject } from '../platform/json.ts';
-import { requestSchema } from '../tasks/request-schema.ts';
+import { requestToolSchema } from './request-tool-schema.ts';
+import { toolSchema } from './tool-schema.ts';
 import { type Arguments, type Tool, tools } from './tools.ts';
 
 const toolsByName = new Map<unknown, Tool>(tools.map((tool) => [tool.name, tool]));
@@ -60,19 +61,30 @@ function serverInfo(brandName: string) {
 
 function describeTool(tool: Tool, models: ModelCatalogue): Description {
   const { name, title, description, annotations, input = z.strictObject({}), output, takesTaskRequest } = tool;
-  const own = z.toJSONSchema(input, { io: 'input' });
-  const request = takesTaskRequest === true ? requestSchema(models) : { properties: {}, required: [] };
+  const own = toolSchema(z.toJSONSchema(input, { io: 'input' }));
+  const request = takesTaskRequest === true ? requestToolSchema(models) : { properties: {}, required: [] };
+  const required = [...request.required, ...(own.required ?? [])];
   const inputSchema = {
     type: 'object',
     properties: { ...request.properties, ...own.properties },
-    required: [...request.required, ...(own.required ?? [])],
-    additionalProperties: false,
+    ...(required.length > 0 && { required }),
   };
-  // A copy has no name, so that the root is an object, as the protocol requires, and not a reference.
-  const root = output instanceof z.ZodObject ? z.strictObject(output.shape) : output;
-  const outputSchema = z.toJSONSchema(root, { unrepresentable: 'any' });
   // The protocol's types spell JSON out, and these schemas are JSON.
-  return { name, title, description, annotations, inputSchema, outputSchema } as unknown as Description;
+  return { name, title, description, annotations, inputSchema, outputSchema: outline(output) } as unknown as Description;
+}
+
+/** The fields of a result, without those that may be null, which the subset cannot say. Programs read the API's own documents. */
+function outline(output: z.ZodType) {
+  const { properties = {}, required = [] } = z.toJSONSchema(output, { unrepresentable: 'any' });
+  const fields = Object.entries(properties).flatMap(([name, field]) => {
+    const type = typeof field === 'object' ? field.type : undefined;
+    if (typeof type !== 'string') return [];
+    const items = type === 'array' ? { items: { type: itemType(field) } } : {};
+    return [[name, { type, ...items, ...(type === 'object' && { properties: {} }) }] as const];
+  });
+  const names = fields.map(([name]) => name);
+  const always = required.filter((name) => names.includes(name));
+  return { type: 'object', properties: Object.fromEntries(fields), ...(always.length > 0 && { required: always }) };
 }
 
 /** An error is a result, so that the model reads it. */

@@ -1,5 +1,6 @@
 import type { ResourceLink, Tool as Description } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { presentPrices } from '../credits/price-view.ts';
 import { getCredits } from '../credits/credit-routes.ts';
 import { readTask } from '../ingress/stored-video.ts';
 import { type EndpointOf, type GuardedRequest, type Guards, parse } from '../http/define-endpoint.ts';
@@ -11,6 +12,7 @@ import { idempotencyKeySchema } from '../http/idempotency-key.ts';
 import { hostInlineMedia } from '../ingress/inline-media.ts';
 import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../media/upload.ts';
 import { listModels } from '../models/model-routes.ts';
+import { describeModel, modelWords } from './model-words.ts';
 import { createTaskFor } from '../tasks/create-task.ts';
 import { taskAfterWait } from '../tasks/long-poll.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
@@ -163,10 +165,32 @@ const uploadMedia: Tool = {
   },
 };
 
-export const tools: readonly Tool[] = [
-  toolOf(listModels, 'list_models', 'Lists models, with prices in credits.', ({ models }) =>
-    models.map(({ model, title, prices }) => `${model} (${title}): ${JSON.stringify(prices)}`).join('\n'),
+const modelsOutput = z.strictObject({
+  models: z.array(
+    z.strictObject({
+      model: z.string(),
+      title: z.string(),
+      about: z.string(),
+      costs: z.string(),
+      takes: z.array(z.string()),
+    }),
   ),
+});
+const listModelsTool: Tool = {
+  ...toolOf(listModels, 'list_models', 'Lists models: what each is, costs and takes.', () => ''),
+  output: modelsOutput,
+  run: async (_given, { identity }, deps) => {
+    const { models } = deps.catalogue();
+    const sold = (await presentPrices(deps, identity.caller.accountId)).filter(({ model }) => deps.isSold(model));
+    const described = sold.map(({ model, prices }) =>
+      modelWords(existing(models.get(model), 'model_unavailable'), prices, deps.now()),
+    );
+    return { data: { models: described }, text: described.map(describeModel).join('\n') };
+  },
+};
+
+export const tools: readonly Tool[] = [
+  listModelsTool,
   toolOf(
     quoteTaskPrice,
     'get_price',

@@ -22,6 +22,8 @@ export type TaskParam = {
   readonly callBackUrl?: string;
   /** The end user whom the client named in the request of another API. */
   readonly endUser?: string;
+  /** The name by which the client of another API named the model; its records show it. */
+  readonly requestedModel?: string;
 };
 
 /** The fields that a model takes, with their bounds. */

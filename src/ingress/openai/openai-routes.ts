@@ -8,6 +8,7 @@ import { createFailures } from '../../tasks/create-task.ts';
 import { listTasksWithContent } from '../../tasks/task-list.ts';
 import { presentTask } from '../../tasks/task-view.ts';
 import { createVideo } from '../create-video.ts';
+import { unusedHeader } from '../unused-fields.ts';
 import { contentFailures, linkTo, removeVideo, storedTask } from '../stored-video.ts';
 import { openAIErrors as shape } from './openai-error.ts';
 import { createSchema, readOpenAIRequest } from './openai-request.ts';
@@ -29,7 +30,7 @@ const create = defineEndpoint({
   headers: idempotencyKeyHeader,
   body: createSchema,
   data: videoSchema,
-  answerHeaders: { ...replayedHeader, ...pollHeader },
+  answerHeaders: { ...replayedHeader, ...unusedHeader, ...pollHeader },
   failures: createFailures,
   handler: async (call, deps) => {
     const { request, names } = readOpenAIRequest(call.input, deps.catalogue().models);

@@ -6,12 +6,13 @@ import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key
 import { strictQuery, wholeParameter } from '../../http/query.ts';
 import { createFailures } from '../../tasks/create-task.ts';
 import { presentTask } from '../../tasks/task-view.ts';
+import { unusedHeader } from '../unused-fields.ts';
 import { createVideo } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
 import { contentFailures, linkTo, readTask } from '../stored-video.ts';
 import { openRouterErrors as shape } from './openrouter-error.ts';
 import { modelSchema, presentModel } from './openrouter-models.ts';
-import { createBody, readOpenRouterRequest, theirNames } from './openrouter-request.ts';
+import { createBody, readOpenRouterRequest } from './openrouter-request.ts';
 import { callbackBody, callbackHeaders, presentVideo, videoSchema } from './openrouter-video.ts';
 
 const create = defineEndpoint({
@@ -27,11 +28,11 @@ const create = defineEndpoint({
   headers: idempotencyKeyHeader,
   body: createBody,
   data: videoSchema,
-  answerHeaders: replayedHeader,
+  answerHeaders: { ...replayedHeader, ...unusedHeader },
   failures: createFailures,
   handler: async (call, deps) => {
-    const request = readOpenRouterRequest(call.input, deps.catalogue().models);
-    const { record, replayed } = await createVideo(call, deps, { shape: shape.name, request, names: theirNames });
+    const read = readOpenRouterRequest(call.input, deps.catalogue().models);
+    const { record, replayed } = await createVideo(call, deps, { shape: shape.name, ...read });
     return { ...presentVideo(record, deps.publicUrl), ...replayed };
   },
 });
