@@ -89,11 +89,21 @@ type AppOptions = {
   readonly isTrustedProxy?: HttpDeps['isTrustedProxy'];
   readonly isHttps?: boolean;
   readonly diskProblem?: HttpDeps['diskProblem'];
+  readonly publicUrl?: HttpDeps['publicUrl'];
 };
 
 /** `local` routes are served to loopback clients only. */
 function createAppOf(
-  { log, events, requestLog, isTraced, isTrustedProxy = () => false, isHttps = false, diskProblem }: AppOptions,
+  {
+    log,
+    events,
+    requestLog,
+    isTraced,
+    isTrustedProxy = () => false,
+    isHttps = false,
+    diskProblem,
+    publicUrl,
+  }: AppOptions,
   router: AppRouter,
   local?: AppRouter,
 ): HttpApp {
@@ -109,7 +119,7 @@ function createAppOf(
   app.use(refuseMalformed);
   app.use(router.routes());
   if (local !== undefined) app.use(onlyLocally(local.routes()));
-  app.use(refuseUnknownRoutes(router, local));
+  app.use(refuseUnknownRoutes(router, local, publicUrl));
   // Only errors of broken connections reach this listener.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'connection broke'));
   return app;

@@ -32,7 +32,8 @@ export function readClientFields(given: Iterable<ClientField>, rules: Rules) {
   const neutral: string[] = [];
   const first = new Map<string, unknown>();
   for (const { name, theirs, value } of given) {
-    if (first.has(name) && first.get(name) !== value) errors.push({ path: theirs, message: 'is given with two values' });
+    if (first.has(name) && first.get(name) !== value)
+      errors.push({ path: theirs, message: 'is given with two values' });
     first.set(name, value);
     const [field, option] = [ours.get(name), camelCase(name)];
     const allowed = Object.hasOwn(rules.neutral, name) ? (rules.neutral[name] ?? []) : undefined;

@@ -53,15 +53,18 @@ export function valuesOf(fields: readonly GivenField[], input: ModelInput | unde
 }
 
 function valueOf({ ours, theirs, value }: GivenField, input: ModelInput | undefined): unknown {
-  if (ours === 'duration' || ours === 'seed' || ours === 'generateAudio') return fromText(value);
-  if (ours === 'options' && isObject(value)) {
-    const isText = (name: string) => input?.fields.options?.[name]?.type === 'string';
-    const options = Object.entries(value);
-    return Object.fromEntries(options.map(([name, option]) => [name, isText(name) ? option : fromText(option)]));
-  }
-  if (!mediaFields.some(({ name }) => name === ours)) return value;
+  if (!mediaFields.some(({ name }) => name === ours)) return scalarOf(ours, value, input);
   const addresses = [value].flat().map((item) => addressIn(item, theirs));
   return ours.endsWith('Urls') || addresses.length > 1 ? addresses : addresses[0];
+}
+
+/** Converts the numbers and booleans among our fields that are sent as text. */
+export function scalarOf(name: string, value: unknown, input: ModelInput | undefined): unknown {
+  if (name === 'duration' || name === 'seed' || name === 'generateAudio') return fromText(value);
+  if (name !== 'options' || !isObject(value)) return value;
+  const isText = (option: string) => input?.fields.options?.[option]?.type === 'string';
+  const options = Object.entries(value);
+  return Object.fromEntries(options.map(([option, one]) => [option, isText(option) ? one : fromText(one)]));
 }
 
 /** The number or boolean that a text spells; any other value is returned unchanged. */

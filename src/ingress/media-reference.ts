@@ -42,15 +42,18 @@ export function readReference(value: unknown, type?: string): Found | undefined 
     : { ...found, url: inner };
 }
 
-/** One image without a `frame_type` is the first frame; several need one each. */
+/** One image without a `frame_type` is the first frame, or the one that is not named; several need one each. */
 export function readFrames(theirs: string, value: unknown): ReadFields {
   const frames = listOf(value);
+  const named = frames.map((frame) => (isObject(frame) ? frame['frame_type'] : undefined));
+  const isOnly = named.filter((type) => type === undefined || type === null).length === 1;
+  const unnamed = isOnly ? frameTypes.find((type) => !named.includes(type)) : undefined;
   const fields: GivenField[] = [];
   const errors: FieldError[] = [];
   for (const [index, frame] of frames.entries()) {
     const path = `${theirs}[${index}]`;
-    const type = isObject(frame) ? (frame['frame_type'] ?? undefined) : undefined;
-    const known = frameTypes.find((one) => one === type) ?? (type === undefined && frames.length === 1 && 'first_frame');
+    const type = named[index] ?? undefined;
+    const known = type === undefined ? unnamed : frameTypes.find((one) => one === type);
     const found = readReference(frame);
     if (found === undefined) errors.push({ path, message: `must be like ${frameForm}` });
     else if (found.type !== 'image_url') errors.push({ path: path + found.path, message: 'must be an image' });

@@ -4,7 +4,8 @@ import type { Context } from '../http/context.ts';
 const header = 'Videogen-Unused-Fields';
 
 export const unusedHeader = {
-  [header]: 'Paths of fields that this API knows and that change nothing here, separated by commas; absent without any.',
+  [header]:
+    'Paths of fields that this API knows and that change nothing here, separated by commas; absent without any.',
 };
 
 const maxNames = 20;

@@ -63,7 +63,9 @@ function takenWords({ input }: Model): readonly string[] {
   const fields = Object.entries(properties).filter(([, field]) => field['maxItems'] !== 0);
   const words = fields.flatMap(([name, field]) =>
     name === 'options' && isObject(field['properties'])
-      ? Object.entries(field['properties']).map(([option, one]) => fieldWords(`options.${option}`, isObject(one) ? one : {}))
+      ? Object.entries(field['properties']).map(([option, one]) =>
+          fieldWords(`options.${option}`, isObject(one) ? one : {}),
+        )
       : fieldWords(name, field) + (required?.includes(name) === true ? ' (required)' : ''),
   );
   const together = input.exclusive.map((names) => `at most one of ${names.join(', ')}`);

@@ -22,7 +22,8 @@ export function toolSchema(schema: JsonSchema): ToolSchema {
   const common = { type, ...(description !== '' && { description }) };
   const [first = schema] = variants;
   if (type === 'object') return { ...common, ...fieldsOf(first) };
-  if (type === 'array') return { ...common, items: isObject(first['items']) ? toolSchema(first['items']) : { type: 'string' } };
+  if (type === 'array')
+    return { ...common, items: isObject(first['items']) ? toolSchema(first['items']) : { type: 'string' } };
   const choices = variants.flatMap(choicesOf);
   return type === 'string' && variants.every((one) => choicesOf(one).length > 0)
     ? { ...common, enum: [...new Set(choices.map(String))] }

@@ -42,7 +42,7 @@ function perSecond(creditsPerSecond: number): PriceRow {
 }
 
 const previewDescription =
-  'The built-in preview: a renderer that draws your prompt on a landscape, for trying out the API. It is no AI model.';
+  'The built-in preview: a renderer that draws your prompt on a landscape, for trying out the API. It is not an AI model.';
 
 /** The catalogue of an installation that has no file of its own. */
 export const defaultModels: readonly Model[] = [

@@ -25,7 +25,7 @@ import {
 } from './input-bounds.ts';
 import { defaultOptions, inputOptions, optionsSchema, type OptionsBounds, type OptionValue } from './input-options.ts';
 import { fitsCharacters, isPlainText, notPlainText, required, urlSchema } from './request-text.ts';
-import { notAmong, notBoolean, notNumber, ratioSpelling, resolutionSpelling } from './spellings.ts';
+import { notAmong, notBoolean, notSeed, ratioSpelling, resolutionSpelling } from './spellings.ts';
 
 // The vocabulary of a create request: each field of `input` is declared once,
 // here. A model of the catalogue selects fields and bounds them. Validation,
@@ -75,6 +75,11 @@ function urlField(kie: string, description: string) {
     kie,
     media: 'image',
   });
+}
+
+function adaptiveText(declared: string | undefined): string {
+  const text = '; `adaptive` takes the ratio nearest to the first image';
+  return declared === undefined ? `${text}, and is the default with a first or last frame` : text;
 }
 
 /** `meta` adds rules to the OpenAPI document that JSON Schema cannot derive. */
@@ -141,7 +146,7 @@ export const inputFields = {
         .enum(bounds.values, { error: notAmong(bounds.values, ratioSpelling) })
         .meta({
           description: `Default ${defaultChoice(bounds, '16:9')}${
-            bounds.values.includes('adaptive') ? '; `adaptive` takes the ratio nearest to the first image' : ''
+            bounds.values.includes('adaptive') ? adaptiveText(bounds.default) : ''
           }.`,
         })
         .nullish(),
@@ -232,7 +237,7 @@ export const inputFields = {
       .strictObject({ max: z.int().min(1).max(maxSeed).default(maxSeed), requires })
       .meta({ description: 'Videos can be repeated: a task without a seed gets one.' }),
     request: ({ max }) => {
-      const error = notNumber(`must be a whole number from 0 to ${max}`, true);
+      const error = notSeed(max);
       return z
         .int({ error })
         .min(0, { error })

@@ -13,7 +13,8 @@ export function notAmong(
   otherSpelling: Spelling = () => undefined,
   must = `must be ${anyOf(values)}`,
 ) {
-  return required((input) => suggest(must, meantValue(input, values, otherSpelling)));
+  // The only value needs no suggestion.
+  return required((input) => (values.length === 1 ? must : suggest(must, meantValue(input, values, otherSpelling))));
 }
 
 /** Adds the value that was probably meant to a message. */
@@ -94,6 +95,14 @@ export const ratioSpelling: Spelling = (plain) => {
 
 function greatestDivisor(a: number, b: number): number {
   return b === 0 ? Math.max(a, 1) : greatestDivisor(b, a % b);
+}
+
+/** The message for a seed; other APIs read -1 as a random one. */
+export function notSeed(max: number) {
+  const must = `must be a whole number from 0 to ${max}`;
+  const other = notNumber(must, true);
+  return (issue: { readonly input?: unknown }) =>
+    issue.input === -1 ? `${must}; leave it out for a random one` : other(issue);
 }
 
 /** The message for a number; `5`, `5s` and `5 seconds` in text are 5. */

@@ -65,6 +65,24 @@ export const translated: Readonly<Record<string, readonly [body: object, input: 
     },
     { firstFrameUrl: file, lastFrameUrl: `${file}2` },
   ],
+  'a frame as an address alone': [{ frame_images: [file] }, { firstFrameUrl: file }],
+  'two frames, one without a frame_type': [
+    { frame_images: [{ ...image, frame_type: 'last_frame', image_url: { url: `${file}2` } }, image] },
+    { firstFrameUrl: file, lastFrameUrl: `${file}2` },
+  ],
+  'a frame without a frame_type': [{ frame_images: [image] }, { firstFrameUrl: file }],
+  'references as addresses alone': [
+    { input_references: [file, { url: `${file}2` }] },
+    { imageUrls: [file, `${file}2`] },
+  ],
+  'an address without an object': [
+    { input_references: [{ type: 'image_url', image_url: file }] },
+    { imageUrls: [file] },
+  ],
+  'numbers and booleans as text': [
+    { duration: '10', generate_audio: 'true', seed: '7' },
+    { duration: 10, generateAudio: true, seed: 7 },
+  ],
   references: [
     {
       input_references: [
@@ -87,47 +105,65 @@ export const translated: Readonly<Record<string, readonly [body: object, input: 
 
 export const refused: Readonly<Record<string, readonly [body: object, path: string, message: RegExp]>> = {
   'no model': [{ model: undefined }, 'model', /^is required/],
-  'an unknown model': [{ model: 'veo' }, 'model', /^must be one of studio\/rich, studio\/plain$/],
+  'an unknown model': [{ model: 'veo' }, 'model', /^must be one of studio\/rich, rich, studio\/plain, plain$/],
   'no prompt': [{ prompt: undefined }, 'prompt', /^is required$/],
-  'an unknown field': [{ aspectRatio: '16:9' }, 'aspectRatio', /^unknown field$/],
+  'an unknown field': [{ aspectRatio: '16:9' }, 'aspectRatio', /^unknown field, did you mean aspect_ratio\?$/],
   'a ratio that is not sold': [{ aspect_ratio: '4:3' }, 'aspect_ratio', /^must be one of adaptive, 16:9, 9:16$/],
   'a duration that is not sold': [{ duration: 7 }, 'duration', /^must be one of 5, 10 seconds$/],
   'a size that is not sold': [{ size: '1x1' }, 'size', /^must be one of 1280x720, 720x1280, 2560x1440/],
   'a size beside another ratio': [{ size: '1280x720', aspect_ratio: '9:16' }, 'size', /^must agree with/],
   'two first frames': [
     { frame_images: [1, 2].map(() => ({ ...image, frame_type: 'first_frame' })) },
-    'frame_images',
-    /^must hold at most one first_frame/,
+    'frame_images[1].image_url.url',
+    /^means the same as frame_images\[0\]\.image_url\.url; give one of them$/,
   ],
   'a last frame alone': [
     { frame_images: [{ ...image, frame_type: 'last_frame' }] },
-    'frame_images.first_frame',
-    /^is required together with frame_images.last_frame for rich$/,
+    'frame_images',
+    /^first_frame is required together with last_frame for rich$/,
   ],
   'a frame beside references': [
     { frame_images: [{ ...image, frame_type: 'first_frame' }], input_references: [image] },
-    'frame_images.first_frame',
-    /^must be left out together with input_references.image_url: /,
+    'frame_images[0].image_url.url',
+    /^must be left out together with input_references: /,
   ],
   'too many references': [
     { input_references: [image, image, image] },
-    'input_references.image_url',
+    'input_references',
     /^must hold at most 2 URLs$/,
   ],
   'a data URL without base64': [
     { input_references: [{ ...image, image_url: { url: 'data:x' } }] },
-    'input_references.image_url[0]',
+    'input_references[0].image_url.url',
     /data URL in base64/,
   ],
   'a data URL of text': [
     { input_references: [{ ...image, image_url: { url: 'data:image/png;base64,aGVsbG8=' } }] },
-    'input_references.image_url[0]',
+    'input_references[0].image_url.url',
     /^the file /,
   ],
+  'a frame of an unknown type': [
+    { frame_images: [{ ...image, frame_type: 'middle' }] },
+    'frame_images[0].frame_type',
+    /^must be one of first_frame, last_frame$/,
+  ],
+  'a reference that is a number': [
+    { input_references: [5] },
+    'input_references[0]',
+    /^must be a URL, or like \{"type"/,
+  ],
+  'an unknown field of a reference': [
+    { input_references: [{ ...image, weight: 2 }] },
+    'input_references[0].weight',
+    /^unknown field$/,
+  ],
+  'another spelling of a ratio': [{ aspect_ratio: '16x9' }, 'aspect_ratio', /; did you mean 16:9\?$/],
+  'another spelling of adaptive': [{ aspect_ratio: 'Auto' }, 'aspect_ratio', /; did you mean adaptive\?$/],
+  'a space after the name of a model': [{ model: 'studio/rich ' }, 'model', /; did you mean studio\/rich\?$/],
   'a seed for a model without': [{ model: 'studio/plain', seed: 1 }, 'seed', /^is not supported by this model/],
   'a frame for a model without': [
     { model: 'studio/plain', frame_images: [{ ...image, frame_type: 'first_frame' }] },
-    'frame_images.first_frame',
+    'frame_images[0].image_url.url',
     /^is not supported by this model/,
   ],
   'sound of a silent model': [{ model: 'studio/plain', generate_audio: true }, 'generate_audio', /^must be false$/],

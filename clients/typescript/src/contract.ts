@@ -139,6 +139,8 @@ export type TaskRecord = {
       readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
+    /** The name by which a client of another API or dialect named the model. */
+    readonly requestedModel?: string | undefined;
     /** Only of tasks created through an API with such a field. */
     readonly endUser?: string | undefined;
   };
@@ -193,7 +195,7 @@ export type TaskRequest = {
     readonly resolution?: '720p' | null | undefined;
     /** Seconds, rounded half up to a whole number; default 5. */
     readonly duration?: number | null | undefined;
-    /** Default 16:9; `adaptive` takes the ratio nearest to the first image. */
+    /** Default 16:9; `adaptive` takes the ratio nearest to the first image, and is the default with a first or last frame. */
     readonly ratio?: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9' | null | undefined;
     /** Default true. */
     readonly generateAudio?: boolean | null | undefined;
@@ -283,6 +285,8 @@ export type ListedTask = {
       readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
+    /** The name by which a client of another API or dialect named the model. */
+    readonly requestedModel?: string | undefined;
     /** Only of tasks created through an API with such a field. */
     readonly endUser?: string | undefined;
   };
@@ -444,7 +448,7 @@ export type Model = {
   readonly sample: {
     readonly videoUrl: string | null;
     readonly posterUrl: string | null;
-    /** True: made by the built-in preview, which is no AI model. */
+    /** True: made by the built-in preview, which is not an AI model. */
     readonly isPreview: boolean;
   } | null;
   /** True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link. */

@@ -41,7 +41,9 @@ const partSchema = z.strictObject(
   },
   {
     error: (issue) =>
-      issue.code === 'invalid_type' ? 'must be like {"type": "image_url", "image_url": {"url": "https://…"}}' : undefined,
+      issue.code === 'invalid_type'
+        ? 'must be like {"type": "image_url", "image_url": {"url": "https://…"}}'
+        : undefined,
   },
 );
 type Part = z.output<typeof partSchema>;

@@ -71,6 +71,18 @@ export function parseKieTaskRequest(body: JsonObject, { parse, models }: Request
   return { ok: false, errors: [...errors, ...refused].slice(0, maxFieldErrors) };
 }
 
+const bodyNames = ['model', 'input', 'callBackUrl'];
+
+/** The paths of the fields of an accepted request that change nothing. */
+export function unusedKieFields({ model, input, ...others }: JsonObject, models: ModelCatalogue): readonly string[] {
+  const fields = fieldsOf(typeof model === 'string' ? models.get(modelOfAlias(models, model))?.input : undefined);
+  const known = [...fields.flat(), ...Object.keys({ ...beyondUs, ...switchesBeyondUs })];
+  const isUnused = ([name, value]: readonly [string, unknown]) => !known.includes(name) && !isMissing(value);
+  const ofInput = Object.entries(isObject(input) ? input : {}).filter(isUnused);
+  const ofBody = Object.entries(others).filter(([name, value]) => !bodyNames.includes(name) && !isMissing(value));
+  return [...ofBody.map(([name]) => name), ...ofInput.map(([name]) => `input.${name}`)];
+}
+
 // Names in snake case exist only in kie; `videoUrls` is native, too.
 const theirFields = [...inputFieldNames.map((name) => inputFields[name].kie), 'nsfw_checker'];
 const onlyTheirs = [...theirFields, ...Object.keys({ ...beyondUs, ...switchesBeyondUs })].filter((name) =>
@@ -119,7 +131,9 @@ type Named = { readonly fields: readonly Spelling[]; readonly models: ModelCatal
 
 function theirError({ path, message }: FieldError, input: JsonObject, { fields, models, named }: Named): FieldError {
   if (path === 'model')
-    return named === undefined ? { path, message } : { path, message: unknownModelMessage(named, namesOfModels(models)) };
+    return named === undefined
+      ? { path, message }
+      : { path, message: unknownModelMessage(named, namesOfModels(models)) };
   const [, ours, rest = ''] = /^input\.(\w+)(.*)$/.exec(path) ?? [];
   const spelling = fields.find(([name]) => name === ours);
   if (spelling === undefined) return { path, message };

@@ -69,7 +69,8 @@ function readMetadata(metadata: unknown, given: Readonly<Record<string, unknown>
   return { fields, unused };
 }
 
-const otherNames = 'seconds audio last_frame reference_images input_reference image frame_images input_references'.split(' ');
+const otherNames =
+  'seconds audio last_frame reference_images input_reference image frame_images input_references'.split(' ');
 const snakeNames = 'aspect_ratio generate_audio negative_prompt'.split(' ');
 
 /** The prompt and the model among the notes are copies. */

@@ -8,6 +8,7 @@ import { createFailures } from '../../tasks/create-task.ts';
 import { listTasksWithContent } from '../../tasks/task-list.ts';
 import { presentTask } from '../../tasks/task-view.ts';
 import { createVideo } from '../create-video.ts';
+import { refuseOtherClient } from '../base-url.ts';
 import { unusedHeader } from '../unused-fields.ts';
 import { contentFailures, linkTo, removeVideo, storedTask } from '../stored-video.ts';
 import { openAIErrors as shape } from './openai-error.ts';
@@ -31,8 +32,9 @@ const create = defineEndpoint({
   body: createSchema,
   data: videoSchema,
   answerHeaders: { ...replayedHeader, ...unusedHeader, ...pollHeader },
-  failures: createFailures,
+  failures: [...createFailures, 'wrong_base_url'],
   handler: async (call, deps) => {
+    refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const { request, names } = readOpenAIRequest(call.input, deps.catalogue().models);
     const { record, replayed } = await createVideo(call, deps, { shape: shape.name, request, names });
     call.ctx.set(pollAfter);

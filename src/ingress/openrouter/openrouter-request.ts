@@ -66,7 +66,10 @@ export function readOpenRouterRequest(body: z.output<typeof createBody>, models:
   const named = body.resolution?.toUpperCase();
   const [resolution = named?.toLowerCase()] = Object.entries(theirResolutions).find(([, one]) => one === named) ?? [];
   const frame = readSize(model?.input, body.size, { resolution, ratio: body.aspect_ratio });
-  const read = [readFrames('frame_images', body.frame_images), readReferences('input_references', body.input_references)];
+  const read = [
+    readFrames('frame_images', body.frame_images),
+    readReferences('input_references', body.input_references),
+  ];
   const fields = read.flatMap((one) => one.fields);
   const request: VideoRequest = {
     model: body.model,

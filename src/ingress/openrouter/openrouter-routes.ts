@@ -6,6 +6,7 @@ import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key
 import { strictQuery, wholeParameter } from '../../http/query.ts';
 import { createFailures } from '../../tasks/create-task.ts';
 import { presentTask } from '../../tasks/task-view.ts';
+import { refuseOtherClient } from '../base-url.ts';
 import { unusedHeader } from '../unused-fields.ts';
 import { createVideo } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
@@ -29,8 +30,9 @@ const create = defineEndpoint({
   body: createBody,
   data: videoSchema,
   answerHeaders: { ...replayedHeader, ...unusedHeader },
-  failures: createFailures,
+  failures: [...createFailures, 'wrong_base_url'],
   handler: async (call, deps) => {
+    refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const read = readOpenRouterRequest(call.input, deps.catalogue().models);
     const { record, replayed } = await createVideo(call, deps, { shape: shape.name, ...read });
     return { ...presentVideo(record, deps.publicUrl), ...replayed };
@@ -91,6 +93,8 @@ export const openRouter: IngressShape = {
   ...shape,
   description:
     'The paths of OpenRouter’s video API. Its clients work when their base URL is `/api/v1` of this service.',
+  basePath: '/api/v1',
+  operations: /^\/videos(?:\/|$)/,
   paths: /^\/api\/v1\/videos(?:\/|$)/,
   // `listModels` comes before `retrieve`, whose path matches it, too.
   endpoints: [create, listModels, retrieve, download],
