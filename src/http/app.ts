@@ -28,7 +28,7 @@ export function createApp(deps: HttpDeps): HttpApp {
   const { log, metrics, events, requestLog, isTraced, isTrustedProxy, publicUrl, diskProblem } = deps;
   const isHttps = publicUrl.startsWith('https:');
   return createAppOf(
-    { log, events, requestLog, isTraced, isTrustedProxy, isHttps, diskProblem },
+    { log, events, requestLog, isTraced, isTrustedProxy, isHttps, diskProblem, publicUrl },
     createRouter(deps),
     metrics && createMetricsRouter(metrics),
   );

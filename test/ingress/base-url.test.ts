@@ -54,9 +54,9 @@ for (const [operation, meant] of Object.entries(cases)) {
 
 for (const path of ['/jobs/createTask', '/v1/jobs/createTask', '/api/v1/api/v1/jobs/createTask']) {
   test(`404 POST ${path} names the base URL of our own API`, async () => {
-    const { status, json } = await service.send('POST', path, { body: '{}' });
-    assert.deepEqual([status, json.error], [404, 'unknown_endpoint']);
-    assert.match(json.msg, /set the base URL of this client to http:\/\/media\.test(?:;|$)/);
+    const { status, bytes } = await service.send('POST', path, { body: '{}' });
+    assert.equal(status, 404);
+    assert.match(bytes.toString(), /set the base URL of this client to http:\/\/media\.test;/);
   });
 }
 

@@ -63,14 +63,14 @@ export const translated: Readonly<Record<string, readonly [body: object, input: 
         { ...image, frame_type: 'first_frame' },
       ],
     },
-    { firstFrameUrl: file, lastFrameUrl: `${file}2` },
+    { firstFrameUrl: file, lastFrameUrl: `${file}2`, ratio: 'adaptive' },
   ],
-  'a frame as an address alone': [{ frame_images: [file] }, { firstFrameUrl: file }],
+  'a frame as an address alone': [{ frame_images: [file] }, { firstFrameUrl: file, ratio: 'adaptive' }],
   'two frames, one without a frame_type': [
     { frame_images: [{ ...image, frame_type: 'last_frame', image_url: { url: `${file}2` } }, image] },
-    { firstFrameUrl: file, lastFrameUrl: `${file}2` },
+    { firstFrameUrl: file, lastFrameUrl: `${file}2`, ratio: 'adaptive' },
   ],
-  'a frame without a frame_type': [{ frame_images: [image] }, { firstFrameUrl: file }],
+  'a frame without a frame_type': [{ frame_images: [image] }, { firstFrameUrl: file, ratio: 'adaptive' }],
   'references as addresses alone': [
     { input_references: [file, { url: `${file}2` }] },
     { imageUrls: [file, `${file}2`] },

@@ -50,7 +50,10 @@ type Part = z.output<typeof partSchema>;
 
 /** Words alone may be sent as a string, as to chat APIs. */
 export const contentSchema = z.preprocess(
-  (value) => [value].flat().map((part: unknown) => (typeof part === 'string' ? { type: 'text', text: part } : part)),
+  (value) => {
+    if (typeof value !== 'string' && !Array.isArray(value)) return value;
+    return [value].flat().map((part: unknown) => (typeof part === 'string' ? { type: 'text', text: part } : part));
+  },
   z.array(partSchema).max(50, { error: 'must have at most 50 items' }),
 );
 
