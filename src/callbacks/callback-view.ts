@@ -9,6 +9,7 @@ import {
 } from './deliveries.ts';
 import { eventTypes } from './event.ts';
 import { hiddenValue, maxBodyChars } from './exchange.ts';
+import { errorKind, isOfPublic, receiverError, receiverErrors } from './receiver-error.ts';
 import { unixMs } from '../http/fields.ts';
 import { view } from '../http/view.ts';
 
@@ -17,8 +18,14 @@ const attemptSchema = z.strictObject({
   startTime: unixMs.meta({ description: 'Unix milliseconds, in whole seconds.' }),
   status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
   durationMs: z.int().nonnegative().nullable(),
-  // An enum, because OpenAPI would drop the null of a literal.
-  error: z.enum(['unreachable']).nullable(),
+  error: z
+    .enum(receiverErrors)
+    .nullable()
+    .meta({
+      description:
+        'Why there is no status. `no_public_address`: the name does not resolve, or leads to a private address. The other errors are ' +
+        'distinguished for public receivers; of any other one it is `unreachable`.',
+    }),
 });
 
 const headersSchema = z.array(z.strictObject({ name: z.string(), value: z.string() }));
@@ -82,10 +89,9 @@ export const operatorCallbackSchema = callbackSchema
   .meta({ id: 'OperatorCallback' });
 
 /**
- * Presents a callback to its account. Every network error is reported alike and
- * without its duration, because a client that could distinguish `blocked` from
- * `timeout` could scan our private network. So a failed attempt appears only
- * after the longest time that an attempt may take.
+ * Presents a callback to its account. Network errors of receivers that are not public are reported alike and without their duration, because
+ * a client that could distinguish them could scan our private network. So a failed attempt appears only after the longest time that an
+ * attempt may take.
  */
 export function presentCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
   return view(callbackSchema, { taskId: delivery.deliveryId, ...presentProgress(delivery, attempts, now) });
@@ -110,7 +116,7 @@ export function presentProgress(delivery: Delivery, attempts: readonly DeliveryA
       view(attemptSchema, {
         ...attemptFieldsOf(attempt),
         startTime: wholeSeconds(attempt.startedAt),
-        durationMs: attempt.status === undefined ? null : attempt.durationMs,
+        durationMs: attempt.status === undefined && !isOfPublic(attempt.error) ? null : attempt.durationMs,
       }),
     ),
   };
@@ -159,7 +165,7 @@ export function presentOperatorCallback(delivery: Delivery, attempts: readonly D
     attempts: attempts.map((attempt) => ({
       ...attemptFieldsOf(attempt),
       operator: {
-        networkError: attempt.error ?? null,
+        networkError: errorKind(attempt.error),
         responseHead: attempt.responseHead?.toString('utf8') ?? null,
       },
     })),
@@ -171,8 +177,8 @@ function fieldsOf({ deliveryId, url, createdAt }: Delivery) {
   return { webhookId: webhookId(deliveryId), url, createTime: createdAt };
 }
 
-function attemptFieldsOf({ attempt, startedAt, status, durationMs }: DeliveryAttempt) {
-  const error = status === undefined ? ('unreachable' as const) : null;
+function attemptFieldsOf({ attempt, startedAt, status, durationMs, error: recorded }: DeliveryAttempt) {
+  const error = status === undefined ? receiverError(recorded) : null;
   return { attempt, startTime: startedAt, status: status ?? null, durationMs, error };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { testTaskId, webhookId } from './callback.ts';
+import { receiverErrors } from './receiver-error.ts';
 import { urlSchema } from '../tasks/request-text.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
@@ -15,6 +16,10 @@ const testing = new Set<string>();
 const testOutcome = z.strictObject({
   webhookId: z.string(),
   status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
+  error: z
+    .enum(receiverErrors)
+    .nullable()
+    .meta({ description: 'Why there is no status, as in the attempts at a callback.' }),
   delivered: z.boolean().meta({ description: 'True for any 2xx, which counts as delivered.' }),
 });
 
@@ -59,8 +64,10 @@ async function sendTest(deps: HttpDeps, test: Parameters<HttpDeps['testCallback'
   if (testing.has(accountId)) throw new HttpError('callback_test_running');
   testing.add(accountId);
   try {
-    const status = (await deps.testCallback(test)) ?? null;
-    return { webhookId: webhookId(testTaskId), status, delivered: status !== null && status >= 200 && status < 300 };
+    const outcome = await deps.testCallback(test);
+    const [status, error] = typeof outcome === 'number' ? [outcome, null] : [null, outcome];
+    const delivered = status !== null && status >= 200 && status < 300;
+    return { webhookId: webhookId(testTaskId), status, error, delivered };
   } catch (error) {
     // Other accounts test the same host, or this process is closing.
     if (error instanceof OutboundError) throw new HttpError('tests_busy');

@@ -229,7 +229,7 @@ test('200 a test event of each type is sent to the endpoint; 404 without one; 40
   const { accountId, post } = await newClient();
   assertRefused(await post('/test'), 404, /no event endpoint/);
   await dataOf(post('/endpoint', endpoint));
-  const outcome = { webhookId: `msg_${'0'.repeat(32)}`, status: 204, delivered: true };
+  const outcome = { webhookId: `msg_${'0'.repeat(32)}`, status: 204, error: null, delivered: true };
   assert.deepEqual(await dataOf(post('/test')), outcome);
   assert.deepEqual(tests.at(-1), { accountId, url, dialect: 'native', event: 'task.succeeded' });
   assert.deepEqual(await dataOf(post('/test', { type: 'balance.low' })), outcome);

@@ -426,7 +426,8 @@ export type Callback = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    readonly error: 'unreachable' | null;
+    /** Why there is no status. `no_public_address`: the name does not resolve, or leads to a private address. The other errors are distinguished for public receivers; of any other one it is `unreachable`. */
+    readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | null;
   }[];
 };
 

@@ -342,7 +342,8 @@ export type Callback = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    readonly error: 'unreachable' | null;
+    /** Why there is no status. `no_public_address`: the name does not resolve, or leads to a private address. The other errors are distinguished for public receivers; of any other one it is `unreachable`. */
+    readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | null;
   }[];
 };
 
@@ -625,7 +626,8 @@ export type DeliveryAttempt = {
   /** The response status of the receiver; null if it was unreachable. */
   readonly status: number | null;
   readonly durationMs: number | null;
-  readonly error: 'unreachable' | null;
+  /** Why there is no status. `no_public_address`: the name does not resolve, or leads to a private address. The other errors are distinguished for public receivers; of any other one it is `unreachable`. */
+  readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | null;
   readonly request: {
     /** The values of signatures are `(hidden)`. */
     readonly headers: readonly {
@@ -677,7 +679,8 @@ export type Event = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    readonly error: 'unreachable' | null;
+    /** Why there is no status. `no_public_address`: the name does not resolve, or leads to a private address. The other errors are distinguished for public receivers; of any other one it is `unreachable`. */
+    readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | null;
   }[];
 };
 
@@ -1503,7 +1506,8 @@ export type OperatorCallback = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    readonly error: 'unreachable' | null;
+    /** Why there is no status. `no_public_address`: the name does not resolve, or leads to a private address. The other errors are distinguished for public receivers; of any other one it is `unreachable`. */
+    readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | null;
     readonly operator: {
       /** The kind of network error; hidden from clients. */
       readonly networkError: string | null;
@@ -2530,6 +2534,8 @@ export type Sends = {
       readonly webhookId: string;
       /** The response status of the receiver; null if it was unreachable. */
       readonly status: number | null;
+      /** Why there is no status, as in the attempts at a callback. */
+      readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | null;
       /** True for any 2xx, which counts as delivered. */
       readonly delivered: boolean;
     };
@@ -2599,6 +2605,8 @@ export type Sends = {
       readonly webhookId: string;
       /** The response status of the receiver; null if it was unreachable. */
       readonly status: number | null;
+      /** Why there is no status, as in the attempts at a callback. */
+      readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | null;
       /** True for any 2xx, which counts as delivered. */
       readonly delivered: boolean;
     };

@@ -50,11 +50,11 @@ export function DeliveryState({ state }: { readonly state: string }) {
   return <StateWord of={callbackWord(state)} />;
 }
 
-function ResponseStatus({ attempt: { status, operator } }: { readonly attempt: AttemptView }) {
+function ResponseStatus({ attempt: { status, error, operator } }: { readonly attempt: AttemptView }) {
   const isGood = status !== null && status >= 200 && status < 300;
   return (
     <StateDot tone={isGood ? 'good' : 'bad'}>
-      {status === null ? (operator?.networkError ?? text.unreachable) : text.http(status)}
+      {status === null ? (operator?.networkError ?? text.errors[error ?? 'unreachable']) : text.http(status)}
     </StateDot>
   );
 }
