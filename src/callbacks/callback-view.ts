@@ -23,8 +23,8 @@ const attemptSchema = z.strictObject({
     .nullable()
     .meta({
       description:
-        'Why there is no status. `no_public_address`: the name does not resolve, or leads to a private address. The other errors are ' +
-        'distinguished for public receivers; of any other one it is `unreachable`.',
+        'Why there is no status. `unreachable`: the name does not resolve, or leads to an address that is not public. The other errors ' +
+        'are those of public receivers.',
     }),
 });
 

@@ -11,7 +11,7 @@ export const shapes: readonly IngressShape[] = [openAI, openRouter, ark];
 
 /** The API whose errors a path gets, also one that was reached with a wrong base URL; undefined for our own. */
 export function shapeOfPath(path: string): Shape | undefined {
-  return shapes.find(({ paths }) => paths.test(path)) ?? meantApi(path, '')?.shape;
+  return meantApi(path, '')?.shape ?? shapes.find(({ paths }) => paths.test(path));
 }
 
 /** The API and the base URL that a request to an unknown path was meant for. */

@@ -100,7 +100,7 @@ test('an unreachable receiver shows the request alone, and nothing before the lo
   const { request, response, error, durationMs, isResponseHidden } = old.json.data;
   assert.deepEqual(
     [request, response, error, durationMs, isResponseHidden],
-    [shownRequest, null, 'no_public_address', null, false],
+    [shownRequest, null, 'unreachable', null, false],
   );
   assertMissing(await read(`deliveryId=${taskId}&attempt=2`));
   assert.equal((await asOperator(`deliveryId=${taskId}&attempt=2`)).status, 200);

@@ -12,11 +12,12 @@ import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { askWith, dataOf } from '../support/operator.ts';
+import type { ReceiverError } from '../../src/callbacks/receiver-error.ts';
 import { newPerson } from '../support/person.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
 let service: HttpService;
-let answerOf: () => Promise<number | undefined> = () => Promise.resolve(204);
+let answerOf: () => Promise<number | ReceiverError> = () => Promise.resolve(204);
 const tests: object[] = [];
 before(async () => {
   service = await startHttpService({

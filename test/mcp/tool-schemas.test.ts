@@ -89,7 +89,11 @@ describe('every tool stays within the subset that agents accept', () => {
     assert.deepEqual(input.properties['ratio']?.['enum'], ['16:9', 'adaptive', '9:16', '1:1']);
     const options = input.properties['options'] as { readonly properties: Record<string, Schema> };
     assert.deepEqual(options.properties['steps'], { type: 'integer', description: '1 to 50. Default 20.' });
-    assert.deepEqual(options.properties['mode'], { type: 'string', description: 'Values differ: see list_models.' });
+    assert.deepEqual(options.properties['mode'], {
+      type: 'string',
+      enum: ['x', 'y', '1', '2'],
+      description: 'Values differ: see list_models.',
+    });
   });
 });
 

@@ -171,7 +171,7 @@ test('200 everything that is known of a task: its books, its jobs, and what the 
       startTime: 2_000,
       status: null,
       durationMs: 34,
-      error: 'no_public_address',
+      error: 'unreachable',
       operator: { networkError: 'blocked', responseHead: null },
     },
     {

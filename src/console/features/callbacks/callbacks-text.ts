@@ -56,10 +56,8 @@ export const callbacksText = {
   response: 'Response',
   duration: 'Duration',
   time: 'Time',
-  unreachable: 'Unreachable',
   errors: {
-    unreachable: 'Unreachable',
-    no_public_address: 'No public address',
+    unreachable: 'No public address found',
     refused: 'Connection refused',
     tls: 'TLS failed',
     timeout: 'Timed out',
