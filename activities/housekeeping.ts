@@ -5,7 +5,17 @@ import { deleteExpiredContent } from '../src/tasks/content-deletion.ts';
 import { deleteExpiredUsers, listErasuresByCommand } from '../src/people/erasure.ts';
 import { readCursor, saveCursor } from '../src/platform/database/maintenance.ts';
 import {
+  attemptRetentionMs,
+  deliveryRetentionMs,
+  linkRetentionMs,
+  maxRequests,
+  maxRequestsOfAccount,
+  requestRetentionMs,
+  tryRetentionMs,
+} from '../src/operators/retention-periods.ts';
+import {
   deleteExpiredAccountEvents,
+  deleteExpiredCallbackAttempts,
   deleteExpiredCreateAttempts,
   deleteExpiredLinks,
   deleteExpiredProofs,
@@ -27,28 +37,7 @@ import { deleteTaskFiles } from './task-files.ts';
 
 /** Media of a failed task is deleted after this time, when no attempt of it can be alive. */
 const leftoverMs = hourMs;
-/** Long enough to investigate why a link did not work. */
-const linkRetentionMs = 7 * 24 * hourMs;
-/** Attempts to sign in are counted over 15 minutes at most. */
-const tryRetentionMs = hourMs;
-/**
- * Records of attempts at creates are stored far longer than a repeated or
- * uncertain create needs them.
- */
-const attemptRetentionMs = 7 * 24 * hourMs;
-/**
- * Events that are about no task are stored far longer than their delivery is
- * retried. A shorter retention of prompts applies to them, too.
- */
-const accountEventRetentionMs = 90 * 24 * hourMs;
 const maxSweptSlots = 1_000;
-const requestRetentionMs = 7 * 24 * hourMs;
-/**
- * The maximum number of rows in the request log: of one account, and of all
- * accounts, which is about a gigabyte.
- */
-const maxRequestsOfAccount = 50_000;
-const maxRequests = 5_000_000;
 const usagePageSize = 2_000;
 
 type Step = (deps: ActivityDeps) => Promise<void>;
@@ -67,9 +56,10 @@ const steps: Record<HousekeepingStep, Step> = {
     deletePages(() => deleteExpiredCreateAttempts(db, Date.now() - attemptRetentionMs, pageSize)),
   deleteExpiredSecurityEvents: ({ db, retention: { eventsMs } }) =>
     deletePages(() => deleteExpiredSecurityEvents(db, Date.now() - eventsMs, pageSize)),
-  deleteExpiredAccountEvents: ({ db, retention: { promptsMs = accountEventRetentionMs } }) => {
-    const retentionMs = Math.min(promptsMs, accountEventRetentionMs);
-    return deletePages(() => deleteExpiredAccountEvents(db, Date.now() - retentionMs, pageSize));
+  deleteExpiredAccountEvents: async ({ db, retention: { promptsMs = deliveryRetentionMs } }) => {
+    const retentionMs = Math.min(promptsMs, deliveryRetentionMs);
+    await deletePages(() => deleteExpiredAccountEvents(db, Date.now() - retentionMs, pageSize));
+    await deletePages(() => deleteExpiredCallbackAttempts(db, Date.now() - retentionMs, pageSize));
   },
   deleteExpiredUsers: async ({ db, log, retention: { usersMs } }) => {
     await deletePages(async () => {

@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { commands } from '../dist/src/cli/commands.js';
 import { scrapeMetrics } from '../dist/src/metrics/scrape-metrics.js';
 import { eventMetrics } from '../dist/src/metrics/metrics.js';
+import { tableGrowth } from '../dist/src/operators/table-growth.js';
 import { buildInfo } from '../dist/src/metrics/process-metrics.js';
 
 const page = 'docs/operations/reference.md';
@@ -21,6 +22,7 @@ const tables = {
     const braces = labels.length > 0 ? `{${labels.join(',')}}` : '';
     return [`\`${name}${braces}\``, process, actWhen];
   }),
+  table: Object.entries(tableGrowth).map(([name, { grows, shrinks }]) => [`\`${name}\``, grows, shrinks]),
 };
 
 /** Replaces the rows of the table whose head begins with this cell. */

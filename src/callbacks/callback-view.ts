@@ -9,22 +9,25 @@ import {
 } from './deliveries.ts';
 import { eventTypes } from './event.ts';
 import { hiddenValue, maxBodyChars } from './exchange.ts';
+import { errorKind, isOfPublic, type ReceiverError, receiverError, receiverErrors } from './receiver-error.ts';
 import { unixMs } from '../http/fields.ts';
 import { view } from '../http/view.ts';
 
 /** The part of an attempt, and of a test, that explains its failure. */
 export const deliveryError = z
-  .enum(['unreachable', 'redirected'])
+  .enum([...receiverErrors, 'redirected'])
   .nullable()
   .meta({
     description:
-      '`unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with ' +
-      'https:// or www.',
+      'Why nothing was delivered, other than by the status. `redirected`: redirects are not followed; register the URL that they lead to, ' +
+      'such as the one with https:// or www. `unreachable`: the name does not resolve, or leads to an address that is not public. The ' +
+      'other errors are those of public receivers that gave no response.',
   });
 
-export function errorOf(status: number | undefined): z.output<typeof deliveryError> {
-  if (status === undefined) return 'unreachable';
-  return status >= 300 && status < 400 ? 'redirected' : null;
+/** Takes the status of the response, or why there was none. */
+export function errorOf(outcome: number | ReceiverError): z.output<typeof deliveryError> {
+  if (typeof outcome !== 'number') return outcome;
+  return outcome >= 300 && outcome < 400 ? 'redirected' : null;
 }
 
 const attemptSchema = z.strictObject({
@@ -96,10 +99,9 @@ export const operatorCallbackSchema = callbackSchema
   .meta({ id: 'OperatorCallback' });
 
 /**
- * Presents a callback to its account. Every network error is reported alike and
- * without its duration, because a client that could distinguish `blocked` from
- * `timeout` could scan our private network. So a failed attempt appears only
- * after the longest time that an attempt may take.
+ * Presents a callback to its account. Network errors of receivers that are not public are reported alike and without their duration, because
+ * a client that could distinguish them could scan our private network. So a failed attempt appears only after the longest time that an
+ * attempt may take.
  */
 export function presentCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
   return view(callbackSchema, { taskId: delivery.deliveryId, ...presentProgress(delivery, attempts, now) });
@@ -124,7 +126,7 @@ export function presentProgress(delivery: Delivery, attempts: readonly DeliveryA
       view(attemptSchema, {
         ...attemptFieldsOf(attempt),
         startTime: wholeSeconds(attempt.startedAt),
-        durationMs: attempt.status === undefined ? null : attempt.durationMs,
+        durationMs: attempt.status === undefined && !isOfPublic(attempt.error) ? null : attempt.durationMs,
       }),
     ),
   };
@@ -173,7 +175,7 @@ export function presentOperatorCallback(delivery: Delivery, attempts: readonly D
     attempts: attempts.map((attempt) => ({
       ...attemptFieldsOf(attempt),
       operator: {
-        networkError: attempt.error ?? null,
+        networkError: errorKind(attempt.error),
         responseHead: attempt.responseHead?.toString('utf8') ?? null,
       },
     })),
@@ -185,8 +187,14 @@ function fieldsOf({ deliveryId, url, createdAt }: Delivery) {
   return { webhookId: webhookId(deliveryId), url, createTime: createdAt };
 }
 
-function attemptFieldsOf({ attempt, startedAt, status, durationMs }: DeliveryAttempt) {
-  return { attempt, startTime: startedAt, status: status ?? null, durationMs, error: errorOf(status) };
+function attemptFieldsOf({ attempt, startedAt, status, durationMs, error }: DeliveryAttempt) {
+  return {
+    attempt,
+    startTime: startedAt,
+    status: status ?? null,
+    durationMs,
+    error: errorOf(status ?? receiverError(error)),
+  };
 }
 
 function wholeSeconds(ms: number): number {

@@ -16,8 +16,8 @@ const testing = new Set<string>();
 const testOutcome = z.strictObject({
   webhookId: z.string(),
   status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
-  delivered: z.boolean().meta({ description: 'True for any 2xx, which counts as delivered.' }),
   error: deliveryError,
+  delivered: z.boolean().meta({ description: 'True for any 2xx, which counts as delivered.' }),
 });
 
 export const testCallback = defineEndpoint({
@@ -61,9 +61,10 @@ async function sendTest(deps: HttpDeps, test: Parameters<HttpDeps['testCallback'
   if (testing.has(accountId)) throw new HttpError('callback_test_running');
   testing.add(accountId);
   try {
-    const status = (await deps.testCallback(test)) ?? null;
+    const outcome = await deps.testCallback(test);
+    const status = typeof outcome === 'number' ? outcome : null;
     const delivered = status !== null && status >= 200 && status < 300;
-    return { webhookId: webhookId(testTaskId), status, delivered, error: errorOf(status ?? undefined) };
+    return { webhookId: webhookId(testTaskId), status, error: errorOf(outcome), delivered };
   } catch (error) {
     // Other accounts test the same host, or this process is closing.
     if (error instanceof OutboundError) throw new HttpError('tests_busy');

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { adapterOf } from '../ingress/dialect.ts';
 import { callbackTimeoutMs, testTaskId } from './callback.ts';
+import { isOfPublic, type ReceiverError, receiverError } from './receiver-error.ts';
 import type { Dialect } from '../accounts/api-key.ts';
 import type { ModelCatalogue } from '../models/model.ts';
 import { noLinks, taskRecord } from '../tasks/task-record.ts';
@@ -42,11 +43,11 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
   });
   return {
     /**
-     * Returns the receiver's status; undefined if it is unreachable, always after the longest time an attempt may take. Otherwise a
-     * client could distinguish rejected addresses from slow ones and map our network.
+     * Returns the receiver's status, or why there is none: for a receiver that is not public always after the longest time an attempt may
+     * take. Otherwise a client could distinguish rejected addresses from slow ones and map our network.
      */
-    send: async ({ accountId, url, dialect, event }: TestCallback): Promise<number | undefined> => {
-      const { status, startedAt } = await post({
+    send: async ({ accountId, url, dialect, event }: TestCallback): Promise<number | ReceiverError> => {
+      const { status, startedAt, error } = await post({
         deliveryId: testTaskId,
         accountId,
         url,
@@ -56,8 +57,8 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
         secrets: () => callbackSecretsOf(db, box, accountId, event === undefined ? 'callback' : 'event'),
         signal: AbortSignal.timeout(2 * callbackTimeoutMs),
       });
-      if (status === undefined) await delay(startedAt + callbackTimeoutMs - Date.now());
-      return status;
+      if (status === undefined && !isOfPublic(error)) await delay(startedAt + callbackTimeoutMs - Date.now());
+      return status ?? receiverError(error);
     },
     close: () => client.close(),
   };

@@ -26,6 +26,8 @@ export type DatabaseToCheck = {
   readonly secret: string | undefined;
   readonly secretPrevious?: readonly string[] | undefined;
   readonly catalogue: Catalogue;
+  /** Undefined for the built-in catalogue. */
+  readonly catalogueFile?: string | undefined;
   readonly payments: PaymentsToCheck['provider'];
 };
 
@@ -115,7 +117,12 @@ const migrate = 'Run "videogen migrate" with this release.';
 async function schemaFindings(
   db: Database,
   facts: DatabaseFacts,
-  { catalogue, payments: provider, ...secrets }: Secrets & Pick<DatabaseToCheck, 'catalogue' | 'payments'>,
+  {
+    catalogue,
+    catalogueFile,
+    payments: provider,
+    ...secrets
+  }: Secrets & Pick<DatabaseToCheck, 'catalogue' | 'catalogueFile' | 'payments'>,
 ): Promise<Finding[]> {
   const required = await listMigrations();
   if (!facts.hasMigrations)
@@ -155,7 +162,7 @@ async function schemaFindings(
       ? [unchecked('stored secrets', 'not checked: the schema is older')]
       : [
           await secretFinding(db, secrets),
-          modelsFinding(catalogue, await listWorkerReports(db)),
+          modelsFinding({ catalogue, catalogueFile }, await listWorkerReports(db)),
           pricesFinding(catalogue.models, await listSetPriceNames(db)),
           resultsFinding(await listShortfalls(db)),
           paymentsFinding({ provider, packages: catalogue.packages.size }, await readPaymentHealth(db)),
@@ -175,9 +182,19 @@ function rightsFinding(rights: Awaited<ReturnType<typeof listMissingRights>>): F
   );
 }
 
-function modelsFinding(catalogue: Catalogue, reports: readonly WorkerReport[]): Finding {
+function modelsFinding(
+  { catalogue, catalogueFile }: Pick<DatabaseToCheck, 'catalogue' | 'catalogueFile'>,
+  reports: readonly WorkerReport[],
+): Finding {
   if (reports.length === 0)
     return unchecked('models', 'no worker has reported what it can generate; tasks wait for one');
+  const others = [...new Set(reports.flatMap(({ models }) => models))].filter((name) => !catalogue.models.has(name));
+  if (catalogueFile === undefined && others.length > 0)
+    return warning(
+      'models',
+      `the running service has another catalogue than this shell: it sells ${others.slice(0, 5).join(', ')}`,
+      'Set VIDEOGEN_MODELS here as the service has it, then run doctor again.',
+    );
   const names = unservedModels(catalogue, reports);
   const [refusal] = reports.flatMap((report) => report.refusal ?? []);
   if (names.length === 0 && refusal === undefined) return ok('models', 'live workers can generate all of them');

@@ -120,3 +120,13 @@ export function checkCatalogue(
     );
   }
 }
+
+/** `onLostJob: resubmit` is the default of servers of one's own, and makes a video up to three times. */
+export function checkLostJobs({ catalogue }: Pick<Config, 'catalogue'>): readonly Finding[] {
+  const repeating = [...catalogue.providers].flatMap(([name, settings]) =>
+    'onLostJob' in settings && settings.onLostJob === 'resubmit' ? [`${name} (${settings.kind})`] : [],
+  );
+  if (repeating.length === 0) return [];
+  const what = 'a job that is lost is made again, twice at most; onLostJob: fail refunds its task instead';
+  return [ok('lost jobs', `${repeating.join(', ')}: ${what}`)];
+}

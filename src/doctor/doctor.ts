@@ -6,7 +6,7 @@ import { workFolderOf } from '../config/settings.ts';
 import { isTestKey } from '../payments/stripe/stripe-provider.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
-import { checkAllowList, checkCatalogue, checkPublicUrl, checkSecret } from './check-settings.ts';
+import { checkAllowList, checkCatalogue, checkLostJobs, checkPublicUrl, checkSecret } from './check-settings.ts';
 import { checkInstallation } from './check-installation.ts';
 import { checkMailServer } from './check-mail.ts';
 import { checkModeration } from './check-moderation.ts';
@@ -39,7 +39,25 @@ export async function examine(config: Config, running: RunningParts, role: Docto
   const scope = scopeOf(config, running, role);
   const needed = checks.filter(({ isNeeded = always }) => isNeeded(scope));
   const runs = needed.map(({ name, run }) => ({ name, run: async (signal: AbortSignal) => run(scope, signal) }));
-  return withoutSecrets(await runChecks(runs, checkLimitMs), secretsOf(config, running));
+  return withoutSecrets(causesFirst(await runChecks(runs, checkLimitMs)), secretsOf(config, running));
+}
+
+/** A full disk breaks the database, and a database that rejects its user breaks what reads it, so their advice would mislead. */
+function causesFirst(findings: readonly Finding[]): readonly Finding[] {
+  const isDisk = ({ state, message }: Finding) => state === 'error' && /^disk (?:full|read-only)/.test(message);
+  const [disk] = findings.filter(isDisk);
+  const database = findings.find(({ check, state }) => check === 'database' && state === 'error');
+  const followers = ['installation', ...(disk === undefined ? [] : ['database', 'temporal'])];
+  const cause = disk?.check ?? database?.check;
+  if (cause === undefined) return findings;
+  const others = findings
+    .filter((finding) => !isDisk(finding))
+    .map((finding) =>
+      followers.includes(finding.check) && finding.state === 'error'
+        ? { ...finding, remedy: `Correct "${cause}" first, then run doctor again.` }
+        : finding,
+    );
+  return [...findings.filter(isDisk), ...others];
 }
 
 type Scope = RunningParts & {
@@ -69,7 +87,15 @@ const checks: readonly DoctorCheck[] = [
       const payments = stripeSecretKey === undefined ? undefined : { isTest: isTestKey(stripeSecretKey) };
       return url === undefined
         ? [unchecked('database', embedded)]
-        : checkDatabase({ url, poolSize, secret, secretPrevious, catalogue: config.catalogue, payments });
+        : checkDatabase({
+            url,
+            poolSize,
+            secret,
+            secretPrevious,
+            catalogue: config.catalogue,
+            catalogueFile: config.catalogueFile,
+            payments,
+          });
     },
   },
   {
@@ -143,6 +169,7 @@ function settingFindings({ config, secret, role, serves, isShared }: Scope): rea
     ...(sendsCallbacks ? [checkAllowList('CALLBACK_ALLOW', config.callbackAllow, isShared)] : []),
     ...(fetchesImages ? [checkAllowList('IMAGE_ALLOW', config.imageAllow, isShared)] : []),
     ...checkCatalogue(config, serves('tasks', 'generation-remote')),
+    ...checkLostJobs(config),
   ];
 }
 

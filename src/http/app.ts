@@ -28,7 +28,7 @@ export function createApp(deps: HttpDeps): HttpApp {
   const { log, metrics, events, requestLog, isTraced, isTrustedProxy, publicUrl, diskProblem } = deps;
   const isHttps = publicUrl.startsWith('https:');
   return createAppOf(
-    { log, events, requestLog, isTraced, isTrustedProxy, isHttps, diskProblem },
+    { log, events, requestLog, isTraced, isTrustedProxy, isHttps, diskProblem, publicUrl },
     createRouters(deps),
     metrics && createMetricsRouter(metrics),
   );
@@ -93,11 +93,21 @@ type AppOptions = {
   readonly isTrustedProxy?: HttpDeps['isTrustedProxy'];
   readonly isHttps?: boolean;
   readonly diskProblem?: HttpDeps['diskProblem'];
+  readonly publicUrl?: HttpDeps['publicUrl'];
 };
 
 /** `local` routes are served to loopback clients only. */
 function createAppOf(
-  { log, events, requestLog, isTraced, isTrustedProxy = () => false, isHttps = false, diskProblem }: AppOptions,
+  {
+    log,
+    events,
+    requestLog,
+    isTraced,
+    isTrustedProxy = () => false,
+    isHttps = false,
+    diskProblem,
+    publicUrl,
+  }: AppOptions,
   routers: readonly AppRouter[],
   local?: AppRouter,
 ): HttpApp {
@@ -113,7 +123,7 @@ function createAppOf(
   app.use(refuseMalformed);
   for (const router of routers) app.use(router.routes());
   if (local !== undefined) app.use(onlyLocally(local.routes()));
-  app.use(refuseUnknownRoutes(routers, local));
+  app.use(refuseUnknownRoutes(routers, local, publicUrl));
   // Only errors of broken connections reach this listener.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'connection broke'));
   return app;

@@ -3,7 +3,8 @@ import { validate as isUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Caller } from '../accounts/api-key.ts';
 import type { Actor } from '../operators/operator.ts';
-import { type FieldError, fieldPath, maxFieldErrors } from '../platform/field-errors.ts';
+import { fieldPath, maxFieldErrors } from '../platform/field-errors.ts';
+import { requestErrors, requestMessage } from '../platform/validation-messages.ts';
 import { isPlainText, notPlainText } from '../tasks/request-text.ts';
 import type { Task } from '../tasks/task.ts';
 import type { Authentication } from './authentication.ts';
@@ -249,17 +250,9 @@ function authorize(operation: Guards, { caller }: ClientIdentity): void {
 
 /** Throws a 422 with every error, up to `maxFieldErrors`. */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: requestMessage });
   if (parsed.success) return parsed.data;
-  throw invalidRequest(parsed.error.issues.flatMap(fieldErrors).slice(0, maxFieldErrors));
-}
-
-/** An unknown field gets its own path; unknown parameters of a query are in the message of `strictQuery`. */
-function fieldErrors(issue: z.core.$ZodIssue): readonly FieldError[] {
-  const { path, message } = issue;
-  if (issue.code !== 'unrecognized_keys' || message.startsWith('unknown parameter'))
-    return [{ path: fieldPath(path), message }];
-  return issue.keys.map((key) => ({ path: fieldPath([...path, key]), message: 'unknown field' }));
+  throw invalidRequest(parsed.error.issues.flatMap(requestErrors).slice(0, maxFieldErrors));
 }
 
 /** A repeated parameter becomes an array, which only the schema of a list takes. */

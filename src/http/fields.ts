@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { choiceMessage } from '../platform/validation-messages.ts';
 import { defaultOverlapSeconds, maxOverlapSeconds } from '../callbacks/callback.ts';
 
 // Fields that several endpoints share. Messages state what is allowed.
@@ -33,7 +34,7 @@ export function isOneLine(text: string): boolean {
 }
 
 export function oneOf<const Values extends readonly string[]>(values: Values) {
-  return z.enum(values, { error: `must be one of ${values.join(', ')}` });
+  return z.enum(values, { error: ({ input }) => choiceMessage(input, values) });
 }
 
 export function wholeNumber(

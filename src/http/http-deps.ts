@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { type Brand, ownBrand } from '../brand/brand.ts';
 import type { Dialect } from '../accounts/api-key.ts';
 import type { EventType } from '../callbacks/event.ts';
+import type { ReceiverError } from '../callbacks/receiver-error.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { CatalogueState } from '../models/live-catalogue.ts';
 import type { DeliveryToStart, ProviderTest, TaskToStart } from '../tasks/ports.ts';
@@ -83,14 +84,14 @@ export type HttpPorts = {
   ) => Promise<UploadOutcome>;
   /**
    * Posts a test callback, or a test event, about a task that does not exist.
-   * Returns the receiver's status; undefined if the receiver is unreachable.
+   * Returns the receiver's status, or why it gave none.
    */
   readonly testCallback: (test: {
     readonly accountId: string;
     readonly url: string;
     readonly dialect: Dialect;
     readonly event?: EventType;
-  }) => Promise<number | undefined>;
+  }) => Promise<number | ReceiverError>;
   /** Encrypts the secrets of callbacks and events. */
   readonly box: SecretBox;
   readonly console: ConsoleSettings;

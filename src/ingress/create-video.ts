@@ -2,8 +2,10 @@ import { z } from 'zod';
 import type { Call } from '../http/endpoint.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import type { FieldError } from '../platform/field-errors.ts';
-import { aliasOf, type Model, type ModelCatalogue, modelOfAlias } from '../models/model.ts';
+import { type Model, type ModelCatalogue, modelOfAlias, namesOfModels } from '../models/model.ts';
+import { unknownModelMessage } from '../tasks/spellings.ts';
 import { hostMedia } from './inline-media.ts';
+import { nameUnused } from './unused-fields.ts';
 import { type CreatedTask, createTaskFor } from '../tasks/create-task.ts';
 import type { TranslateRequest } from '../tasks/task-request.ts';
 import { newTaskRecord, type TaskRecord } from '../tasks/task-record.ts';
@@ -20,6 +22,8 @@ export type VideoRequest = {
   readonly endUser?: string;
   /** Errors that the translation found. */
   readonly errors?: readonly FieldError[];
+  /** The client's paths of fields that change nothing; the response names them in a header. */
+  readonly unused?: readonly string[];
 };
 
 type CreateVideo = {
@@ -32,6 +36,13 @@ type CreateVideo = {
    */
   readonly names: Readonly<Record<string, string>>;
 };
+
+/** The words for frames, which are items of a list in other APIs. */
+const frameWords: Readonly<Record<string, string>> = {
+  'input.firstFrameUrl': 'first_frame',
+  'input.lastFrameUrl': 'last_frame',
+};
+const defaultFrameList = 'frame_images';
 
 type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'ctx'>;
 
@@ -54,6 +65,7 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
   const translate: TranslateRequest = (body, { parse, models }) => {
     const named = body['model'] ?? undefined;
     const model = typeof named === 'string' ? modelOfAlias(models, named) : named;
+    const asked = typeof named === 'string' ? { requestedModel: named } : {};
     const { taken, untaken } = fieldsFor(typeof model === 'string' ? models.get(model) : undefined, fields);
     const parsed = parse({ ...body, model, input: taken });
     const found = [
@@ -63,14 +75,15 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
     ];
     if (found.length === 0 && parsed.ok) {
       const { endUser } = request;
-      return { ok: true, param: { ...parsed.param, ...(endUser !== undefined && { endUser }) } };
+      return { ok: true, param: { ...parsed.param, ...asked, ...(endUser !== undefined && { endUser }) } };
     }
     const errors = found.map(({ path, message }) =>
-      path === 'model' ? { path, message: namesModels(message, models) } : { path, message },
+      path === 'model' ? unknownModelOf(named, models) : { path, message },
     );
     return { ok: false, errors };
   };
   const created = await createTaskFor({ caller, ctx, input, translate, dialect: shape }, deps);
+  nameUnused(ctx, request.unused);
   return { record: await recordOf(deps, created), replayed: created.kind === 'replayed' ? { replayed: true } : {} };
 }
 
@@ -111,21 +124,24 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }
 
-/**
- * Replaces our names of models by the aliases that clients of other APIs use,
- * and lists the models if the request names none.
- */
-function namesModels(message: string, models: ModelCatalogue): string {
-  const text = message === 'is required' ? `is required: one of ${[...models.keys()].join(', ')}` : message;
-  return text.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name));
+/** The error of an unknown model, with every name that clients of other APIs may use. */
+function unknownModelOf(named: unknown, models: ModelCatalogue): FieldError {
+  const names = namesOfModels(models);
+  const isMissing = named === undefined || named === null;
+  return {
+    path: 'model',
+    message: isMissing ? `is required: one of ${names.join(', ')}` : unknownModelMessage(named, names),
+  };
 }
 
-/** `input.imageUrls[2]` becomes the name of `input.imageUrls`, followed by `[2]`. Messages name fields, too. */
+/** `input.imageUrls[2]` becomes the client's path of the item, or the name of `input.imageUrls` followed by `[2]`. Messages name fields, too. */
 function respell({ path, message }: FieldError, names: Readonly<Record<string, string>>): FieldError {
   const [, field = path, rest = ''] = /^((?:input\.)?\w+)(.*)$/.exec(path) ?? [];
-  const theirs = (word: string) => names[`input.${word}`] ?? word;
-  return {
-    path: names[path] ?? `${names[field] ?? field.replace(/^input\./, '')}${rest}`,
-    message: message.replaceAll(/\b[a-z]+(?:[A-Z][a-z]+)+\b/g, theirs),
-  };
+  const frame = frameWords[path];
+  const theirs = (word: string) => frameWords[`input.${word}`] ?? names[`input.${word}`] ?? word;
+  const text = message.replaceAll(/\b[a-z]+(?:[A-Z][a-z]+)+\b/g, theirs);
+  // A missing frame has no path in the client's body.
+  if (names[path] === undefined && frame !== undefined)
+    return { path: names['frames'] ?? defaultFrameList, message: `${frame} ${text}` };
+  return { path: names[path] ?? `${names[field] ?? field.replace(/^input\./, '')}${rest}`, message: text };
 }

@@ -11,13 +11,15 @@ import {
   type SignedCallback,
 } from './kie/kie-record.ts';
 import type { TranslateRequest } from '../tasks/task-request.ts';
-import { kieHint, parseKieTaskRequest } from './kie/kie-request.ts';
+import { kieHint, parseKieTaskRequest, unusedKieFields } from './kie/kie-request.ts';
 
 export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
 
 /** Translates at the edge: all other code uses the native spelling. */
 export type DialectAdapter = {
   readonly taskRequest: TranslateRequest;
+  /** The paths of the fields of an accepted request that changed nothing. */
+  readonly unusedFields: (body: Readonly<Record<string, unknown>>, models: ModelCatalogue) => readonly string[];
   readonly createdTask: (created: CreatedTask) => CreatedTask | KieCreatedTask;
   readonly taskRecord: (record: TaskRecord, models: ModelCatalogue) => TaskRecord | KieRecord;
   /** The error for an unknown taskId; undefined for a 404. */
@@ -32,6 +34,8 @@ const native: DialectAdapter = {
     const parsed = parse(body);
     return parsed.ok ? parsed : { ...parsed, hint: kieHint(body, models) };
   },
+  // Unknown fields are refused.
+  unusedFields: () => [],
   createdTask: (created) => created,
   taskRecord: (record) => record,
   unknownTask: undefined,
@@ -42,6 +46,7 @@ const native: DialectAdapter = {
 /** Documented in docs/dialect-kie.md. */
 const kie: DialectAdapter = {
   taskRequest: parseKieTaskRequest,
+  unusedFields: unusedKieFields,
   createdTask: ({ taskId }) => ({ taskId, recordId: taskId }),
   taskRecord: presentKieTask,
   // kie.ai's clients detect an unknown task by this status and message.

@@ -2,9 +2,7 @@ import { invalidRequest } from '../http/errors.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import { isObject } from '../platform/json.ts';
 import { mediaFields, type ModelInput } from '../tasks/task-input.ts';
-
-/** A field of another API's request: our name, the client's, and its value. */
-export type GivenField = { readonly ours: string; readonly theirs: string; readonly value: unknown };
+import { type GivenField, type ReadFields, readFrames, readReference, readReferences } from './media-reference.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -23,37 +21,14 @@ const commonNames = new Map([
   ['callback_url', 'callBackUrl'],
 ]);
 
-const frameFields = new Map<unknown, string>([
-  ['first_frame', 'firstFrameUrl'],
-  ['last_frame', 'lastFrameUrl'],
-]);
-
-const referenceFields = { image_url: 'imageUrls', video_url: 'videoUrls', audio_url: 'audioUrls' };
-
 /**
  * Translates a field that several APIs have: `frame_images` of `{frame_type, image_url}`, `input_references` of addresses or objects with
  * `image_url`, `video_url` or `audio_url`, names in snake case, and our own names.
  */
-export function commonFields(theirs: string, value: unknown): readonly GivenField[] {
-  if (theirs === 'frame_images') {
-    return [value].flat().map((frame) => {
-      const type = isObject(frame) ? frame['frame_type'] : undefined;
-      // A frame of another type is refused as an unknown field.
-      return { ours: frameFields.get(type) ?? theirs, theirs, value: frame };
-    });
-  }
-  if (theirs === 'input_references') {
-    return Object.entries(referenceFields).flatMap(([type, ours]) => {
-      const ofType = [value].flat().filter((item) => typeOf(item) === type);
-      return ofType.length === 0 ? [] : [{ ours, theirs, value: ofType }];
-    });
-  }
-  return [{ ours: commonNames.get(theirs) ?? theirs, theirs, value }];
-}
-
-function typeOf(reference: unknown): string {
-  const types = isObject(reference) ? Object.keys(referenceFields).filter((name) => name in reference) : [];
-  return types[0] ?? 'image_url';
+export function commonFields(theirs: string, value: unknown): ReadFields {
+  if (theirs === 'frame_images') return readFrames(theirs, value);
+  if (theirs === 'input_references') return readReferences(theirs, value);
+  return { fields: [{ ours: commonNames.get(theirs) ?? theirs, theirs, value }], errors: [] };
 }
 
 /** Two spellings of one field are refused, because only one of them could be followed. */
@@ -65,15 +40,8 @@ export function conflictsOf(fields: readonly GivenField[]): readonly FieldError[
       given.set(ours, theirs);
       return [];
     }
-    const other = first === theirs ? 'its first value' : first;
-    return [{ path: theirs, message: `means the same as ${other}; give one of them` }];
+    return [{ path: theirs, message: `means the same as ${first}; give one of them` }];
   });
-}
-
-/** The client's names of our fields, for errors. */
-export function namesOf(fields: readonly GivenField[]): Readonly<Record<string, string>> {
-  const names = fields.map(({ ours, theirs }) => [ours === 'callBackUrl' ? ours : `input.${ours}`, theirs] as const);
-  return Object.fromEntries(names);
 }
 
 /**
@@ -85,29 +53,31 @@ export function valuesOf(fields: readonly GivenField[], input: ModelInput | unde
 }
 
 function valueOf({ ours, theirs, value }: GivenField, input: ModelInput | undefined): unknown {
-  if (ours === 'duration' || ours === 'seed' || ours === 'generateAudio') return fromText(value);
-  if (ours === 'options' && isObject(value)) {
-    const isText = (name: string) => input?.fields.options?.[name]?.type === 'string';
-    const options = Object.entries(value);
-    return Object.fromEntries(options.map(([name, option]) => [name, isText(name) ? option : fromText(option)]));
-  }
-  if (!mediaFields.some(({ name }) => name === ours)) return value;
+  if (!mediaFields.some(({ name }) => name === ours)) return scalarOf(ours, value, input);
   const addresses = [value].flat().map((item) => addressIn(item, theirs));
   return ours.endsWith('Urls') || addresses.length > 1 ? addresses : addresses[0];
 }
 
-function fromText(value: unknown): unknown {
+/** Converts the numbers and booleans among our fields that are sent as text. */
+export function scalarOf(name: string, value: unknown, input: ModelInput | undefined): unknown {
+  if (name === 'duration' || name === 'seed' || name === 'generateAudio') return fromText(value);
+  if (name !== 'options' || !isObject(value)) return value;
+  const isText = (option: string) => input?.fields.options?.[option]?.type === 'string';
+  const options = Object.entries(value);
+  return Object.fromEntries(options.map(([option, one]) => [option, isText(option) ? one : fromText(one)]));
+}
+
+/** The number or boolean that a text spells; any other value is returned unchanged. */
+export function fromText(value: unknown): unknown {
   if (value === 'true' || value === 'false') return value === 'true';
   return typeof value === 'string' && /^-?\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
 }
 
-/** Reads `{image_url}`, also nested as `{image_url: {url}}`. Other values are returned for the parser to refuse. */
+/** Other values are returned for the parser to refuse. */
 function addressIn(value: unknown, path: string): unknown {
-  if (!isObject(value) || value instanceof Blob) return value;
-  if (typeof value['file_id'] === 'string') {
+  if (isObject(value) && typeof value['file_id'] === 'string') {
     const message = 'is not supported; send the file itself, its data URL, or its http or https URL';
     throw invalidRequest([{ path: `${path}[file_id]`, message }]);
   }
-  const inner = value['image_url'] ?? value['video_url'] ?? value['audio_url'] ?? value['url'];
-  return inner === undefined ? value : addressIn(inner, path);
+  return readReference(value)?.url ?? value;
 }

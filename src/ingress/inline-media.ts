@@ -29,7 +29,7 @@ export async function hostMedia(
     // A longer list is refused, so its files are not stored.
     if (value.length > inputLimits.maxImages) continue;
     const urls: unknown[] = [];
-    for (const [index, file] of value.entries()) urls.push(await host(`${pathOf(name)}[${index}]`, file));
+    for (const [index, file] of value.entries()) urls.push(await host(pathOf(`${name}[${index}]`), file));
     hosted[name] = urls;
   }
   return hosted;

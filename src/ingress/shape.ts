@@ -8,6 +8,10 @@ import type { SignedCallback } from './kie/kie-record.ts';
 export type IngressShape = Shape & {
   /** Introduces its section in the reference. */
   readonly description: string;
+  /** Its base URL is this path of the service. */
+  readonly basePath: string;
+  /** The paths of its operations below the base URL. */
+  readonly operations: RegExp;
   /** The paths that get its errors, also those without an endpoint. */
   readonly paths: RegExp;
   /** Operations of the API that get a 501, as `METHOD /path`. They are not in the reference. */

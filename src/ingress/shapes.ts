@@ -1,4 +1,5 @@
 import type { Shape } from '../http/endpoint.ts';
+import { meantShape } from './base-url.ts';
 import { ark } from './ark/ark-shape.ts';
 import { adapterOf, type DialectAdapter } from './dialect.ts';
 import { openAI } from './openai/openai-shape.ts';
@@ -8,9 +9,14 @@ import type { IngressShape, SignedBody } from './shape.ts';
 /** In the order of the reference. An API is added here and in its folder. */
 export const shapes: readonly IngressShape[] = [openAI, openRouter, ark];
 
-/** The API whose errors a path gets; undefined for our own. */
+/** The API whose errors a path gets, also one that was reached with a wrong base URL; undefined for our own. */
 export function shapeOfPath(path: string): Shape | undefined {
-  return shapes.find(({ paths }) => paths.test(path));
+  return meantApi(path, '')?.shape ?? shapes.find(({ paths }) => paths.test(path));
+}
+
+/** The API and the base URL that a request to an unknown path was meant for. */
+export function meantApi(path: string, publicUrl: string) {
+  return meantShape(path, shapes, publicUrl);
 }
 
 /** True for an operation of another API that this service does not have. */

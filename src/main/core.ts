@@ -3,6 +3,8 @@ import type { Settings } from '../config/settings.ts';
 import type { Events } from '../metrics/events.ts';
 import type { PartName } from '../metrics/metric.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { Catalogue } from '../models/catalogue/models.ts';
+import { warnOfDropped } from '../models/dropped-entries.ts';
 import { createLiveCatalogue, type LiveCatalogue, type LiveSource } from '../models/live-catalogue.ts';
 import { createDatabase, type DatabasePool } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
@@ -38,7 +40,11 @@ export function openCore(
 ): Core {
   const { catalogueFile: path, publicUrl } = settings;
   const events = metrics.eventsOf(() => catalogue.current());
-  const catalogue = createLiveCatalogue({ path, publicUrl, ...secrets, log, part, events });
+  const onReload = (before: Catalogue, after: Catalogue) =>
+    void warnOfDropped({ db, log }, before, after).catch((error: unknown) =>
+      log.warn({ err: error }, 'reload not compared with running jobs'),
+    );
+  const catalogue = createLiveCatalogue({ path, publicUrl, ...secrets, log, part, events, onReload });
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,

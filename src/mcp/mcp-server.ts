@@ -1,14 +1,12 @@
 import { brandToken } from '../brand/brand.ts';
-import type { CallToolResult, Tool as Description } from '@modelcontextprotocol/server';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import { createMcpHandler, ProtocolError, Server } from '@modelcontextprotocol/server';
-import { z } from 'zod';
 import { type Arrival, guardRequest } from '../http/define-endpoint.ts';
 import { type HttpError, toHttpError } from '../http/errors.ts';
 import { logError } from '../http/middleware/answer-errors.ts';
-import type { ModelCatalogue } from '../models/model.ts';
 import { describeFieldError, type FieldError } from '../platform/field-errors.ts';
 import { isObject } from '../platform/json.ts';
-import { requestSchema } from '../tasks/request-schema.ts';
+import { describeTools } from './describe-tools.ts';
 import { type Arguments, type Tool, tools } from './tools.ts';
 
 const toolsByName = new Map<unknown, Tool>(tools.map((tool) => [tool.name, tool]));
@@ -44,7 +42,7 @@ export async function answerMcp({ body, ...arrival }: Arrival & { readonly body:
 function createServer(arrival: Arrival): Server {
   const server = new Server(serverInfo(arrival.deps.brand.name), { capabilities: { tools: {} }, instructions });
   const { models } = arrival.deps.catalogue();
-  server.setRequestHandler('tools/list', () => ({ tools: tools.map((tool) => describeTool(tool, models)) }));
+  server.setRequestHandler('tools/list', () => ({ tools: [...describeTools(models)] }));
   server.setRequestHandler('tools/call', ({ params }) => {
     const tool = toolsByName.get(params.name);
     if (tool === undefined) throw new ProtocolError(-32_602, `unknown tool ${params.name}`);
@@ -56,23 +54,6 @@ function createServer(arrival: Arrival): Server {
 /** Clients display the title, and use the name as a key. */
 function serverInfo(brandName: string) {
   return { name: brandToken(brandName).toLowerCase(), title: brandName, version: '1' };
-}
-
-function describeTool(tool: Tool, models: ModelCatalogue): Description {
-  const { name, title, description, annotations, input = z.strictObject({}), output, takesTaskRequest } = tool;
-  const own = z.toJSONSchema(input, { io: 'input' });
-  const request = takesTaskRequest === true ? requestSchema(models) : { properties: {}, required: [] };
-  const inputSchema = {
-    type: 'object',
-    properties: { ...request.properties, ...own.properties },
-    required: [...request.required, ...(own.required ?? [])],
-    additionalProperties: false,
-  };
-  // A copy has no name, so that the root is an object, as the protocol requires, and not a reference.
-  const root = output instanceof z.ZodObject ? z.strictObject(output.shape) : output;
-  const outputSchema = z.toJSONSchema(root, { unrepresentable: 'any' });
-  // The protocol's types spell JSON out, and these schemas are JSON.
-  return { name, title, description, annotations, inputSchema, outputSchema } as unknown as Description;
 }
 
 /** An error is a result, so that the model reads it. */

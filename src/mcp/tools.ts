@@ -1,5 +1,6 @@
 import type { ResourceLink, Tool as Description } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { presentPrices } from '../credits/price-view.ts';
 import { getCredits } from '../credits/credit-routes.ts';
 import { readTask } from '../ingress/stored-video.ts';
 import { type EndpointOf, type GuardedRequest, type Guards, parse } from '../http/define-endpoint.ts';
@@ -9,14 +10,19 @@ import { opaqueId, wholeNumber } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { idempotencyKeySchema } from '../http/idempotency-key.ts';
 import { hostInlineMedia, isDataUrl } from '../ingress/inline-media.ts';
+import { scalarOf } from '../ingress/given-field.ts';
+import { isObject } from '../platform/json.ts';
+import type { ModelCatalogue } from '../models/model.ts';
 import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../media/upload.ts';
 import { listModels } from '../models/model-routes.ts';
+import { describeModel, modelWords } from './model-words.ts';
 import { createTaskFor } from '../tasks/create-task.ts';
 import { taskAfterWait } from '../tasks/long-poll.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
 import { mediaFields } from '../tasks/task-input.ts';
 import { findMaker } from '../tasks/task-maker.ts';
 import { cancelTask } from '../tasks/cancel-routes.ts';
+import { cancelUnstarted } from '../tasks/cancel-task.ts';
 import { listTasksOfAccount } from '../tasks/task-list-routes.ts';
 import { listedTaskSchema, presentListedTask } from '../tasks/task-view.ts';
 
@@ -51,7 +57,8 @@ function toolOf<Data extends object>(
     // The schemas of queries read text, so numbers among the arguments are
     // converted.
     const texts = Object.entries(given).map(([key, value]) => [key, typeof value === 'number' ? `${value}` : value]);
-    const data = await endpoint.run({ ...caller, query: Object.fromEntries(texts), body: given }, deps);
+    const body = takesTaskRequest === true ? withScalars(given, deps.catalogue().models) : given;
+    const data = await endpoint.run({ ...caller, query: Object.fromEntries(texts), body }, deps);
     return { data, text: textOf(data) };
   };
   return { name, title, description, annotations: readOnly, guards: endpoint, takesTaskRequest, input, output, run };
@@ -74,8 +81,8 @@ function describeVideo(video: Video): string {
   return `Task ${taskId} is ${state}, ${progress} %. Follow it with get_video.`;
 }
 
-/** Clients time out a call after a minute, and repeat it. */
-const mergesWithinMs = 120_000;
+/** Clients time out a call after a minute, and agents repeat it while they wait. */
+const mergesAfterEndMs = 120_000;
 const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait for the end of the task.' });
 
 async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: HttpDeps) {
@@ -85,14 +92,30 @@ async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }:
   return presentListedTask(deps, { ...now, createdBy: maker?.createdBy });
 }
 
+/** Since the protocol 2026-07-28 a client cancels a call by closing its response; before, a lost connection meant nothing. */
+function isCancelled(ctx: Caller['ctx']): boolean {
+  const { res } = ctx;
+  return res.closed && !res.writableFinished && ctx.get('MCP-Protocol-Version') >= '2026-07-28';
+}
+
+/** Models write numbers and booleans as text where several models of the catalogue differ. */
+function withScalars(body: Arguments, models: ModelCatalogue): Arguments {
+  const { model, input } = body;
+  if (!isObject(input)) return body;
+  const of = typeof model === 'string' ? models.get(model)?.input : undefined;
+  const fields = Object.entries(input).map(([name, value]) => [name, scalarOf(name, value, of)]);
+  return { ...body, input: Object.fromEntries(fields) as unknown };
+}
+
 const generateInput = z.looseObject({ wait_seconds: wait, idempotency_key: idempotencyKeySchema.optional() });
 const generateVideo: Tool = {
   name: 'generate_video',
   title: 'Generate a video',
   description:
     'Starts a video. It costs credits; get_price returns how many. They are refunded if the task fails or is cancelled. It takes a ' +
-    'minute or more: wait with `wait_seconds`, then call get_video until `state` is `success` or `fail`. An identical call within two ' +
-    'minutes returns the same task and uses no credits; for another video from the same input, pass another `idempotency_key`.',
+    'minute or more: wait with `wait_seconds`, then call get_video until `state` is `success` or `fail`. An identical call returns the ' +
+    'same task, and uses no credits, until two minutes after its end; for another video from the same input, pass another ' +
+    '`idempotency_key`.',
   annotations: { ...writes, openWorldHint: true, idempotentHint: false },
   guards: { scope: 'tasks:write', createsTask: true, refusesSuspended: true },
   takesTaskRequest: true,
@@ -108,7 +131,7 @@ const generateVideo: Tool = {
     const { ctx, identity } = caller;
     const request = { ctx, caller: identity.caller, input, dialect: 'native', idempotency: { key } };
     const accepted = await createTaskFor(
-      { ...request, mergesWithinMs, translate: (body, rules) => rules.parse(body) },
+      { ...request, mergesAfterEndMs, translate: (body, rules) => rules.parse(withScalars(body, rules.models)) },
       deps,
     );
     const { taskId, creditsCharged } = accepted;
@@ -119,6 +142,7 @@ const generateVideo: Tool = {
     // The task is accepted, so the call succeeds even if the wait fails.
     const canRead = identity.caller.scopes.includes('tasks:read');
     const video = canRead ? await readVideo(taskId, seconds, caller, deps).catch(() => undefined) : undefined;
+    if (!data.isRepeat && isCancelled(ctx)) await cancelUnstarted(deps, taskId);
     if (video === undefined) return { data, text: `${text} Task ${taskId}.` };
     return { data: { ...data, video }, text: `${text} ${describeVideo(video)}`, links: linksOf(video) };
   },
@@ -161,10 +185,32 @@ const uploadMedia: Tool = {
   },
 };
 
-export const tools: readonly Tool[] = [
-  toolOf(listModels, 'list_models', 'Lists models, with prices in credits.', ({ models }) =>
-    models.map(({ model, title, prices }) => `${model} (${title}): ${JSON.stringify(prices)}`).join('\n'),
+const modelsOutput = z.strictObject({
+  models: z.array(
+    z.strictObject({
+      model: z.string(),
+      title: z.string(),
+      about: z.string(),
+      costs: z.string(),
+      takes: z.array(z.string()),
+    }),
   ),
+});
+const listModelsTool: Tool = {
+  ...toolOf(listModels, 'list_models', 'Lists models: what each is, costs and takes.', () => ''),
+  output: modelsOutput,
+  run: async (_given, { identity }, deps) => {
+    const { models } = deps.catalogue();
+    const sold = (await presentPrices(deps, identity.caller.accountId)).filter(({ model }) => deps.isSold(model));
+    const described = sold.map(({ model, prices }) =>
+      modelWords(existing(models.get(model), 'model_unavailable'), prices, deps.now()),
+    );
+    return { data: { models: described }, text: described.map(describeModel).join('\n') };
+  },
+};
+
+export const tools: readonly Tool[] = [
+  listModelsTool,
   toolOf(
     quoteTaskPrice,
     'get_price',

@@ -34,6 +34,8 @@ export type LiveSource = Omit<CatalogueSource, 'path' | 'readText'> & {
   readonly log: Pick<Log, 'info' | 'error'>;
   readonly part: PartName;
   readonly events: Events;
+  /** Receives the catalogues before and after each reload. */
+  readonly onReload?: (before: Catalogue, after: Catalogue) => void;
 };
 
 const checkEveryMs = 5_000;
@@ -43,7 +45,7 @@ const checkEveryMs = 5_000;
  * catalogue stays in force. Throws a `ConfigError` if the file is invalid at the start.
  */
 export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
-  const { path, log, part, events } = source;
+  const { path, log, part, events, onReload } = source;
   const onRead = (isRefused: boolean) => events.emit({ kind: 'catalogue_read', part, isRefused });
   if (path === undefined) return builtInOnly(onRead);
 
@@ -84,7 +86,9 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
       return;
     }
     try {
+      const before = catalogue;
       catalogue = load();
+      onReload?.(before, catalogue);
       inForce = loaded();
       problems = [];
       onRead(false);

@@ -42,7 +42,7 @@ function perSecond(creditsPerSecond: number): PriceRow {
 }
 
 const previewDescription =
-  'The built-in preview: a renderer that draws your prompt on a landscape, for trying out the API. It is no AI model.';
+  'The built-in preview: a renderer that draws your prompt on a landscape, for trying out the API. It is not an AI model.';
 
 /** The catalogue of an installation that has no file of its own. */
 export const defaultModels: readonly Model[] = [
@@ -84,11 +84,16 @@ export function modelOfAlias(models: ModelCatalogue, name: string): string {
 }
 
 /**
- * Returns the model's name for clients of the dialect `kie` and of other APIs:
- * its first alias, else its own name.
+ * Returns the model's name for clients of the dialect `kie` and of other APIs: the one that the request of a task had, else its first
+ * alias, else its own name.
  */
-export function aliasOf(models: ModelCatalogue, model: string): string {
-  return models.get(model)?.aliases?.[0] ?? model;
+export function aliasOf(models: ModelCatalogue, model: string, requested?: string): string {
+  return requested ?? models.get(model)?.aliases?.[0] ?? model;
+}
+
+/** Every name that clients of the dialect `kie` and of other APIs may use. */
+export function namesOfModels(models: ModelCatalogue): readonly string[] {
+  return [...new Set([...models.values()].flatMap(({ model, aliases = [] }) => [...aliases, model]))];
 }
 
 /** Returns the error of an unknown model's name, with the one that was probably meant. */

@@ -21,7 +21,7 @@ export const sampleViewSchema = z
   .strictObject({
     videoUrl: z.url().nullable(),
     posterUrl: z.url().nullable(),
-    isPreview: z.boolean().meta({ description: 'True: made by the built-in preview, which is no AI model.' }),
+    isPreview: z.boolean().meta({ description: 'True: made by the built-in preview, which is not an AI model.' }),
   })
   .nullable()
   .meta({ description: 'A video or still that the model made; null without a sample in the catalogue.' });

@@ -22,6 +22,12 @@ const fieldOfCommand = {
 } as const;
 
 type Command = keyof typeof fieldOfCommand;
+
+/** Clients also send the names of commands as fields, such as `camerafixed` and `fps`. */
+export function fieldOfTextCommand(name: string): string | undefined {
+  return Object.entries(fieldOfCommand).find(([command]) => command === name)?.[1];
+}
+
 const commands = Object.keys(fieldOfCommand).join('|');
 
 /** The fields of our own request that replace commands. */

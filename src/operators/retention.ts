@@ -87,6 +87,31 @@ export const deleteExpiredAccountEvents = expired({
   only: 'task_id is null',
 });
 
+const deleteCallbackAttempts = one<{ readonly deleted: number }, [before: number, limit: number]>({
+  name: 'delete-expired-callback-attempts',
+  text: `
+with deleted as (
+  delete from callback_attempts where (delivery_id, attempt) in (
+    select delivery_id, attempt from callback_attempts
+    where delivery_id < $1 and started_at < to_timestamp($2::float8 / 1000)
+    order by delivery_id, attempt limit $3 for update skip locked)
+  returning 1
+)
+select count(*)::int as deleted from deleted`,
+  values: (before, limit) => [firstIdAt(before), before, limit],
+});
+
+/** The ids of deliveries about tasks begin with the time of the task, so the oldest come first in the primary key. */
+function firstIdAt(unixMs: number): string {
+  const hex = Math.max(0, Math.floor(unixMs)).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
+}
+
+/** Attempts at the deliveries of tasks. Those of other events are deleted with the event. */
+export async function deleteExpiredCallbackAttempts(db: Runner, before: number, limit: number): Promise<number> {
+  return (await deleteCallbackAttempts(db, before, limit)).deleted;
+}
+
 const deleteSecurityEvents = expired({
   name: 'delete-expired-security-events',
   table: 'security_events',

@@ -72,7 +72,11 @@ export type PostOptions = ExchangeOptions & {
 
 export type GuardedClient = ReturnType<typeof createGuardedClient>;
 
-type Unchecked = Omit<OutboundRequest, 'url' | 'addresses' | 'ca' | 'signal'> & { readonly url: string };
+type Unchecked = Omit<OutboundRequest, 'url' | 'addresses' | 'ca' | 'signal'> & {
+  readonly url: string;
+  /** Receives whether any client could reach the address, before it is connected to. */
+  readonly onChecked?: (isPublic: boolean) => void;
+};
 
 /** One exchange with a checked URL, in a slot of its host. */
 type Send = <T>(request: Unchecked, signal: AbortSignal, read: Read<T>) => Promise<T>;
@@ -109,15 +113,22 @@ export function createGuardedClient(options: GuardedClientOptions) {
     post: (
       url: string,
       { timeoutMs, signal: caller, maxResponseBytes, ...request }: PostOptions,
-    ): Promise<PostAnswer> =>
-      run({ timeoutMs, signal: caller }, (signal) =>
-        send({ method: 'POST', url, ...request }, signal, async (response) => {
+    ): Promise<PostAnswer> => {
+      let isPublic = false;
+      const onChecked = (found: boolean) => void (isPublic = found);
+      const posting = run({ timeoutMs, signal: caller }, (signal) =>
+        send({ method: 'POST', url, onChecked, ...request }, signal, async (response) => {
           // Read the address first: a closed socket no longer has one.
           const { remoteAddress = '' } = response.socket;
           const answer = await readStart(response, maxResponseBytes);
           return { ...answer, isPublic: isReachableByAll(remoteAddress, targetOf(new URL(url))) };
         }),
-      ),
+      );
+      return posting.catch((error: unknown) => {
+        if (error instanceof OutboundError) error.isPublic = isPublic;
+        throw error;
+      });
+    },
     /** Follows no redirect. Reads the body of every status; a response whose body is cut off is an error. */
     request: (
       method: string,
@@ -149,7 +160,7 @@ function createSend(options: GuardedClientOptions): Send {
   const guard = { allow, own, lookup, lookupTimeoutMs };
   const { maxPerHost = 16, maxWaitingPerHost = 64, maxWaitMs = 5000 } = options;
   const slots = createSlots({ maxHeld: maxPerHost, maxWaiting: maxWaitingPerHost, maxWaitMs });
-  return async ({ url: text, headers, ...request }, signal, read) => {
+  return async ({ url: text, headers, onChecked, ...request }, signal, read) => {
     const refusal = literalRefusal(text, allow);
     if (refusal !== undefined) throw new OutboundError('blocked', `the URL ${refusal}`);
     const url = new URL(text);
@@ -159,6 +170,7 @@ function createSend(options: GuardedClientOptions): Send {
     // The look-up needs the slot too, because it queries a server of the same host.
     return await slots.hold(target.hostname, signal, async () => {
       const addresses = await checkedAddresses(target, guard, signal);
+      onChecked?.(addresses.every((address) => isReachableByAll(address, target)));
       const checked = { ...request, url, headers: { 'user-agent': userAgent, ...headers }, addresses, ca, signal };
       return await traced(checked.method, url, (onResponse) =>
         exchange(checked, (response) => {

@@ -23,6 +23,8 @@ export class OutboundError extends Error {
   override readonly name = 'OutboundError';
   readonly kind: OutboundKind;
   readonly detail: string;
+  /** True if any client could reach the address, so that the kind reveals nothing about our network. */
+  isPublic = false;
   /** False proves that no byte of the request left; a TLS handshake is no part of it. */
   readonly wasSent: boolean;
 

@@ -1,6 +1,7 @@
 import { Webhook as Signer } from 'standardwebhooks';
 import { callbackTimeoutMs, webhookId } from '../callbacks/callback.ts';
 import { type Exchange, exchangeOf } from '../callbacks/exchange.ts';
+import { recordedError } from '../callbacks/receiver-error.ts';
 import type { GuardedClient } from './client.ts';
 import { targetOf } from './guard.ts';
 import { createSlots } from './limits.ts';
@@ -21,7 +22,7 @@ export type CallbackPost = {
   readonly signal: AbortSignal;
 };
 
-/** The status of the receiver, or the kind of network error. */
+/** The status of the receiver, or the record of a network error. */
 export type CallbackAnswer = {
   /** The start of the attempt, in Unix milliseconds. */
   readonly startedAt: number;
@@ -90,7 +91,7 @@ async function post(
     if (!(error instanceof OutboundError) || error.kind === 'busy' || error.kind === 'aborted') throw error;
     onUnreachable?.({ deliveryId, error });
     const none = { status: undefined, retryAfterMs: undefined, responseHead: undefined };
-    return { ...since(), ...none, error: error.kind, exchange: exchangeOf(sent) };
+    return { ...since(), ...none, error: recordedError(error), exchange: exchangeOf(sent) };
   }
 }
 

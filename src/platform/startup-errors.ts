@@ -1,4 +1,5 @@
 import { chmod, mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { errorCode, SetupError } from './errors.ts';
 
 // Explains errors of folders and ports to the operator who starts the program.
@@ -11,8 +12,25 @@ export async function makePrivateFolder(path: string, setting: string): Promise<
     // A folder of another account, or a read-only one, may still be usable.
     if ((mode & 0o077) !== 0) await chmod(path, 0o700).catch(() => {});
   } catch (error) {
-    throw folderError(error, path, setting);
+    throw folderError(await causeOf(error, path), path, setting);
   }
+}
+
+/** Node reports ENOENT for every folder that cannot be created with its parents. The first missing one has the reason. */
+async function causeOf(error: unknown, path: string): Promise<unknown> {
+  if (errorCode(error) !== 'ENOENT') return error;
+  const parent = dirname(path);
+  const isMissing =
+    parent !== path &&
+    (await stat(parent).then(
+      () => false,
+      (cause) => errorCode(cause) === 'ENOENT',
+    ));
+  if (isMissing) return causeOf(error, parent);
+  return mkdir(path, { mode: 0o700 }).then(
+    () => error,
+    (cause: unknown) => cause,
+  );
 }
 
 /** Explains why a folder is unusable; returns any other error unchanged. */
@@ -25,6 +43,11 @@ export function folderError(error: unknown, path: string, setting: string): unkn
     return new SetupError(`The folder ${path} cannot be written: ${reason} (${code}). ${spaceAdvice}`, {
       cause: error,
     });
+  if (code === 'EROFS')
+    return new SetupError(
+      `The folder ${path} cannot be written: ${reason} (${code}). Mount its disk for writing, or set ${setting} to another folder.`,
+      { cause: error },
+    );
   const advice = `Start the program as the account that owns it, or set ${setting} to another folder.`;
   return new SetupError(`The folder ${path} cannot be used by this account: ${reason} (${code}). ${advice}`, {
     cause: error,
@@ -39,6 +62,7 @@ const folderReasons: Readonly<Record<string, string>> = {
   EACCES: 'it belongs to another account',
   EPERM: 'it belongs to another account',
   EROFS: 'its disk can only be read',
+  ENOENT: 'no folder can be created there',
   ENOSPC: 'its disk is full',
   EDQUOT: 'its quota is used up',
   ENOTDIR: 'there is a file of that name',

@@ -20,6 +20,13 @@ export async function cancelTaskFor(deps: HttpDeps, taskId: string) {
   return stopGenerationOf(deps, await failAndRefund(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }));
 }
 
+/** As `cancelTaskFor`, but only while no upstream may make the video and no repeat of its create was answered with the task. */
+export async function cancelUnstarted(deps: HttpDeps, taskId: string): Promise<void> {
+  const options = { terminatesAfterMs: cancelGraceMs, onlyUnstarted: true } as const;
+  const ended = await failAndRefund(deps.db, taskId, cancelled, options);
+  if (ended.changed) stopGenerationOf(deps, ended);
+}
+
 const cancelledByOperator: TaskFailure = {
   failCode: 'cancelled',
   failMsg: 'The task was cancelled by the operator of the service.',

@@ -2,6 +2,7 @@ import type { Database } from '../platform/database/database.ts';
 import { maybeOne, none, one, type Runner } from '../platform/database/statement.ts';
 import { withAccountLock } from './account-lock.ts';
 import type { NewTask, Replayed } from './create-outcome.ts';
+import { isUnfinished } from './task-states.ts';
 
 // Some clients repeat a create whose response they may have lost without an Idempotency-Key. `create_attempts` records the attempts with the
 // task that they were answered with. After an uncertain response, that task is refunded only if every attempt has failed
@@ -44,6 +45,23 @@ function valuesOf({ taskId, accountId, by, requestSha256, repeatWindowMs = defau
 
 type Earlier = Omit<Replayed, 'kind'>;
 
+// Both branches read an index of few rows: the account's unfinished tasks, and the tasks that ended lately.
+const isSame = `account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4`;
+const findRunningTask = maybeOne<Earlier, [task: NewTask]>({
+  name: 'find-running-or-ended-task',
+  text: `
+select "taskId", "creditsCharged", state from (
+  (${own})
+  union all
+  (select id, credits_charged, state, 2 from tasks where ${isSame} and ${isUnfinished} order by created_at desc, id desc limit 1)
+  union all
+  (select id, credits_charged, state, 3 from tasks
+  where ${isSame} and state = 'success' and completed_at > now() - $6::float8 * interval '1 ms'
+  order by completed_at desc, id desc limit 1)
+) attempts order by rank limit 1`,
+  values: valuesOf,
+});
+
 const findMergedTask = maybeOne<Earlier, [task: NewTask]>({
   name: 'find-merged-task',
   text: `
@@ -83,6 +101,7 @@ select "taskId", "creditsCharged", state from (
 
 /** Finds the task with which an attempt must be answered; undefined if it is to create one. */
 export function findTaskOfAttempts(db: Runner, task: NewTask): Promise<Earlier | undefined> {
+  if (task.attempt === 'running') return findRunningTask(db, task);
   return task.attempt === 'merged' ? findMergedTask(db, task) : findCountedTask(db, task);
 }
 
@@ -113,7 +132,7 @@ export async function recordCreator(db: Runner, task: NewTask): Promise<void> {
 }
 
 function numberOf({ attempt }: NewTask): number | undefined {
-  return attempt === 'merged' ? undefined : attempt;
+  return typeof attempt === 'number' ? attempt : undefined;
 }
 
 /** Records that a client has read the ids of these tasks with the key that created them, so that it repeats none of their creates. */

@@ -27,10 +27,11 @@ export type NewTask = {
   readonly createRate?: Rate | undefined;
   /**
    * Set for clients that repeat a create without an Idempotency-Key when they may have lost its response. A number: how often the client
-   * has repeated this create (`create-attempts.ts` has the rule). `merged`: every identical create is an attempt at one task.
+   * has repeated this create (`create-attempts.ts` has the rule). `merged`: every identical create is an attempt at one task. `running`:
+   * so is every one while the task is unfinished.
    */
-  readonly attempt?: number | 'merged' | undefined;
-  /** The maximum age of the task of another attempt; a minute by default. */
+  readonly attempt?: number | 'merged' | 'running' | undefined;
+  /** The maximum age of the task of another attempt, a minute by default; of `running`, the time since its success. */
   readonly repeatWindowMs?: number | undefined;
   /** The API in whose form its callback is sent: a dialect, native by default, or a shape of `src/ingress`. */
   readonly dialect?: string | undefined;

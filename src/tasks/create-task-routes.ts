@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { adapterOf } from '../ingress/dialect.ts';
+import { nameUnused, unusedHeader } from '../ingress/unused-fields.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../ingress/kie/kie-record.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import type { Call } from '../http/endpoint.ts';
@@ -30,15 +31,16 @@ export const createTask = defineEndpoint({
   headers: preferHeader.extend(idempotencyKeyHeader.shape),
   body: anyJson,
   data: z.union([created, taskRecordSchema, kieCreatedSchema, kieRecordSchema]),
-  answerHeaders: { ...preferenceApplied, ...replayedHeader },
+  answerHeaders: { ...preferenceApplied, ...replayedHeader, ...unusedHeader },
   failures: createFailures,
   handler: async (call, deps) => {
     const { caller, dialect, ctx, input } = call;
-    const { createdTask, taskRecord, taskRequest } = adapterOf(dialect);
+    const { createdTask, taskRecord, taskRequest, unusedFields } = adapterOf(dialect);
     const { taskId, creditsCharged } = await createTaskFor(
       { caller, ctx, input, dialect, translate: taskRequest },
       deps,
     );
+    nameUnused(ctx, unusedFields(input, deps.catalogue().models));
     const record = await recordAfterWait(call, deps, taskId);
     return record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record, deps.catalogue().models);
   },

@@ -22,8 +22,8 @@ export type CreateRequest = {
   readonly dialect: string;
   /** Instead of the header of that name; undefined for none. */
   readonly idempotency?: { readonly key: string | undefined };
-  /** Set if identical requests by the API key within this time are attempts at one task. */
-  readonly mergesWithinMs?: number;
+  /** Set if identical requests by the API key are attempts at one task while it is unfinished, and for this time after its success. */
+  readonly mergesAfterEndMs?: number;
 };
 
 /** `param`: the validated request of this call. The task of a replay may have been stored with another seed. */
@@ -91,8 +91,8 @@ const maxCountedRetries = 10;
 /** The pause before a repeat is at most as long. */
 const maxBackoffMs = 60_000;
 
-function attemptOf({ caller, ctx, mergesWithinMs }: CreateRequest): Pick<NewTask, 'attempt' | 'repeatWindowMs'> {
-  if (mergesWithinMs !== undefined) return { attempt: 'merged', repeatWindowMs: mergesWithinMs };
+function attemptOf({ caller, ctx, mergesAfterEndMs }: CreateRequest): Pick<NewTask, 'attempt' | 'repeatWindowMs'> {
+  if (mergesAfterEndMs !== undefined) return { attempt: 'running', repeatWindowMs: mergesAfterEndMs };
   const marked = markedAttempt(ctx);
   return caller.mergeRepeats === true ? { ...marked, attempt: 'merged' } : marked;
 }

@@ -14,7 +14,15 @@ const parameters: readonly string[] = [
 ] satisfies FieldName[];
 
 /** Model and parameters stay; the name of the price explains the charge. */
-export function withoutContent({ model, input }: Pick<TaskParam, 'model' | 'input'>) {
+export function withoutContent({
+  model,
+  requestedModel,
+  input,
+}: Pick<TaskParam, 'model' | 'requestedModel' | 'input'>) {
   const remaining = Object.fromEntries(Object.entries(input).filter(([name]) => parameters.includes(name)));
-  return { model, input: { ...remaining, prompt: deletedPrompt, imageUrls: [] } };
+  return {
+    model,
+    ...(requestedModel !== undefined && { requestedModel }),
+    input: { ...remaining, prompt: deletedPrompt, imageUrls: [] },
+  };
 }

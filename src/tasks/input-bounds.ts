@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { anyOf, type RefuseUrl, required, urlSchema } from './request-text.ts';
+import { anyOf, type RefuseUrl, urlSchema } from './request-text.ts';
+import { notList, notNumber } from './spellings.ts';
 
 // The bounds that a model of the catalogue may set for its fields, and the schemas of requests that follow from them.
 
@@ -108,7 +109,7 @@ export function urlsSchema(
   const amount = min === max ? `${max}` : min === 0 ? `at most ${max}` : `${min} to ${max}`;
   const schema = z
     .array(urlSchema(refuseMediaUrl, true).meta({ contentMediaType: `${kind}/*` }), {
-      error: required(`must be an array of ${amount} URLs`),
+      error: notList(`must be an array of ${amount} URLs`),
     })
     .max(max, { error: max === 0 ? 'must be empty' : `must hold ${amount} URLs` })
     .min(min, { error: `must hold ${amount} URLs` })
@@ -128,7 +129,7 @@ export function defaultChoice<Value extends string>(
 
 export function durationSchema(bounds: DurationBounds) {
   const durations = durationsOf(bounds);
-  const seconds = z.number({ error: 'must be a number of seconds' }).transform((value) => Math.round(value));
+  const seconds = z.number({ error: notNumber('must be a number of seconds') }).transform((value) => Math.round(value));
   if ('values' in bounds) {
     return seconds
       .refine((value) => durations.includes(value), { error: `must be ${anyOf(durations)} seconds` })

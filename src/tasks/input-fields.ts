@@ -24,7 +24,8 @@ import {
   clips,
 } from './input-bounds.ts';
 import { defaultOptions, inputOptions, optionsSchema, type OptionsBounds, type OptionValue } from './input-options.ts';
-import { anyOf, fitsCharacters, isPlainText, notPlainText, required, urlSchema } from './request-text.ts';
+import { fitsCharacters, isPlainText, notPlainText, required, urlSchema } from './request-text.ts';
+import { notAmong, notBoolean, notSeed, ratioSpelling, resolutionSpelling } from './spellings.ts';
 
 // The vocabulary of a create request: each field of `input` is declared once,
 // here. A model of the catalogue selects fields and bounds them. Validation,
@@ -76,6 +77,11 @@ function urlField(kie: string, description: string) {
   });
 }
 
+function adaptiveText(declared: string | undefined): string {
+  const text = '; `adaptive` takes the ratio nearest to the first image';
+  return declared === undefined ? `${text}, and is the default with a first or last frame` : text;
+}
+
 /** `meta` adds rules to the OpenAPI document that JSON Schema cannot derive. */
 export const inputFields = {
   prompt: field({
@@ -115,7 +121,7 @@ export const inputFields = {
     standard: { values: ['720p'] },
     request: (bounds) =>
       z
-        .enum(bounds.values, { error: `must be ${anyOf(bounds.values)}` })
+        .enum(bounds.values, { error: notAmong(bounds.values, resolutionSpelling) })
         .meta({ description: `Default ${defaultChoice(bounds, '720p')}.` })
         .nullish(),
     standardValue: (bounds) => defaultChoice(bounds, '720p'),
@@ -137,10 +143,10 @@ export const inputFields = {
     standard: { values: ['adaptive', '16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] },
     request: (bounds) =>
       z
-        .enum(bounds.values, { error: `must be ${anyOf(bounds.values)}` })
+        .enum(bounds.values, { error: notAmong(bounds.values, ratioSpelling) })
         .meta({
           description: `Default ${defaultChoice(bounds, '16:9')}${
-            bounds.values.includes('adaptive') ? '; `adaptive` takes the ratio nearest to the first image' : ''
+            bounds.values.includes('adaptive') ? adaptiveText(bounds.default) : ''
           }.`,
         })
         .nullish(),
@@ -158,8 +164,8 @@ export const inputFields = {
     standard: { default: true },
     request: ({ fixed, default: standard = true }) =>
       (fixed === undefined
-        ? z.boolean({ error: 'must be true or false' })
-        : z.literal(fixed, { error: `must be ${fixed}` })
+        ? z.boolean({ error: notBoolean() })
+        : z.literal(fixed, { error: notBoolean(`must be ${fixed}`) })
       )
         .meta({ description: `Default ${fixed ?? standard}.` })
         .nullish(),
@@ -231,7 +237,7 @@ export const inputFields = {
       .strictObject({ max: z.int().min(1).max(maxSeed).default(maxSeed), requires })
       .meta({ description: 'Videos can be repeated: a task without a seed gets one.' }),
     request: ({ max }) => {
-      const error = `must be a whole number from 0 to ${max}`;
+      const error = notSeed(max);
       return z
         .int({ error })
         .min(0, { error })

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { anyOf, fitsCharacters, isPlainText, notPlainText } from './request-text.ts';
+import { fitsCharacters, isPlainText, notPlainText } from './request-text.ts';
+import { notAmong, notBoolean, notNumber } from './spellings.ts';
 
 // The options of one model: scalars that the vocabulary does not have, such as a style or a number of steps.
 
@@ -60,9 +61,9 @@ export const inputOptions = z
 
 /** The values of one option. */
 export function optionSchema(bounds: OptionBounds): z.ZodType<OptionValue> {
-  if (bounds.type === 'boolean') return z.boolean({ error: 'must be true or false' });
+  if (bounds.type === 'boolean') return z.boolean({ error: notBoolean() });
   const { values } = bounds;
-  if (values !== undefined) return z.literal(values, { error: `must be ${anyOf(values)}` });
+  if (values !== undefined) return z.literal(values, { error: notAmong(values) });
   if (bounds.type === 'string') {
     const { maxCharacters } = bounds;
     return z
@@ -73,7 +74,7 @@ export function optionSchema(bounds: OptionBounds): z.ZodType<OptionValue> {
   }
   const kind = bounds.type === 'integer' ? 'a whole number' : 'a number';
   const { min = -1_000_000_000, max = 1_000_000_000 } = bounds;
-  const error = `must be ${kind} from ${min} to ${max}`;
+  const error = notNumber(`must be ${kind} from ${min} to ${max}`, bounds.type === 'integer');
   const number = bounds.type === 'integer' ? z.int({ error }) : z.number({ error });
   return number.min(min, { error }).max(max, { error });
 }

@@ -56,8 +56,11 @@ export function fitsCharacters(text: string, maxLength: number): boolean {
 }
 
 /** Distinguishes a missing value from an invalid one. */
-export function required(otherwise: string) {
-  return (issue: { readonly input?: unknown }) => (issue.input === undefined ? 'is required' : otherwise);
+export function required(otherwise: string | ((input: unknown) => string)) {
+  return ({ input }: { readonly input?: unknown }) => {
+    if (input === undefined) return 'is required';
+    return typeof otherwise === 'string' ? otherwise : otherwise(input);
+  };
 }
 
 /** Words for the allowed values in a message that begins with `must be`. */

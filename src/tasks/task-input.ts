@@ -22,6 +22,8 @@ export type TaskParam = {
   readonly callBackUrl?: string;
   /** The end user whom the client named in the request of another API. */
   readonly endUser?: string;
+  /** The name by which the client of another API named the model; its records show it. */
+  readonly requestedModel?: string;
 };
 
 /** The fields that a model takes, with their bounds. */
@@ -97,7 +99,7 @@ type Given = { readonly [Name in FieldName]?: ValueOf<Name> | null | undefined }
  */
 export function withDefaults(given: Given, input: ModelInput = standardInput): TaskInput {
   const values = inputFieldNames.map((name) => {
-    const standard = defaultOf(input, name);
+    const standard = name === 'ratio' && followsFrame(given, input) ? 'adaptive' : defaultOf(input, name);
     const value = given[name] ?? standard;
     return [
       name,
@@ -106,6 +108,12 @@ export function withDefaults(given: Given, input: ModelInput = standardInput): T
   });
   // Required fields were validated, and defaulted ones have a default.
   return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as TaskInput;
+}
+
+/** A frame has a ratio of its own, so it decides that of the video where the model can follow it and declares no default. */
+function followsFrame({ firstFrameUrl, lastFrameUrl }: Given, { fields }: ModelInput): boolean {
+  const { values, default: declared } = fields.ratio;
+  return (firstFrameUrl ?? lastFrameUrl ?? null) !== null && declared === undefined && values.includes('adaptive');
 }
 
 /** An address of reference media in an input; `path` is that of its field in the request. */

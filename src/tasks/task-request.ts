@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { didYouMean } from '../platform/did-you-mean.ts';
 import { type FieldError, fieldPath, firstOfEachPath, maxFieldErrors } from '../platform/field-errors.ts';
+import { requestMessage } from '../platform/validation-messages.ts';
 import type { ModelCatalogue, Offer } from '../models/model.ts';
 import {
   defaultOf,
@@ -14,6 +15,7 @@ import {
   withDefaults,
 } from './task-input.ts';
 import { type RefuseUrl, required, urlSchema } from './request-text.ts';
+import { unknownModelMessage } from './spellings.ts';
 import type { TaskParam } from './task.ts';
 
 export type TaskRequestRules = {
@@ -50,7 +52,7 @@ export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown
   return (body) => {
     const { data: named } = namesModel.safeParse(body);
     const model = named && models.get(named.model);
-    const parsed = ((named && schemas.get(named.model)) ?? otherwise).safeParse(body);
+    const parsed = ((named && schemas.get(named.model)) ?? otherwise).safeParse(body, { error: requestMessage });
     if (!parsed.success) {
       const errors = parsed.error.issues.flatMap((issue) =>
         fieldErrors(issue, model?.input ?? commonInput(rules.offer)),
@@ -216,9 +218,9 @@ export function documentedTaskRequest({ models }: Offer) {
 }
 
 function modelSchema(models: readonly string[]) {
-  const error = `must be one of ${models.join(', ')}`;
+  const error = required((input) => unknownModelMessage(input, models));
   return z
-    .string({ error: required(error) })
+    .string({ error })
     .refine((model) => models.includes(model), { error })
     .meta({ enum: [...models] });
 }

@@ -15,6 +15,9 @@ const paramSchema = z.strictObject({
   model: z.string(),
   input: inputRecordSchema,
   callBackUrl: z.string().optional(),
+  requestedModel: z.string().optional().meta({
+    description: 'The name by which a client of another API or dialect named the model.',
+  }),
   endUser: z.string().optional().meta({ description: 'Only of tasks created through an API with such a field.' }),
 });
 

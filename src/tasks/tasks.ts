@@ -191,13 +191,24 @@ export async function completeTask(
   return endedTask(db, taskId, await succeed(db, taskId, JSON.stringify(result), refund));
 }
 
-const fail = maybeOne<EndedNow, [taskId: string, failure: TaskFailure, terminatesAfterMs: number | undefined]>({
+// Nothing was made yet, and no repeat of the create was answered with the task.
+const isUnstarted = `(state in ('waiting', 'queuing') and not exists (select from provider_jobs where task_id = $1)
+    and not exists (select from create_attempts where task_id = $1 and attempt_id <> $1))`;
+
+const fail = maybeOne<
+  EndedNow,
+  [
+    taskId: string,
+    failure: TaskFailure,
+    options: { readonly terminatesAfterMs?: number; readonly onlyUnstarted?: true },
+  ]
+>({
   name: 'end-task-in-fail',
   text: `
 with ended as (
   update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
     completed_at = now(), updated_at = now()
-  where id = $1 and ${isUnfinished}
+  where id = $1 and ${isUnfinished} and (not $5 or ${isUnstarted})
   returning *
 ), ${settleAccount('refund', 'null')}, termination as (
   insert into workflow_terminations (task_id, reason, due_at)
@@ -206,7 +217,13 @@ with ended as (
   delete from slot_waits using ended where task_id = ended.id
 ), ${createDeliveries}
 select ${taskColumns}, ${hasNewEvent} from ended`,
-  values: (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],
+  values: (taskId, { failCode, failMsg }, { terminatesAfterMs, onlyUnstarted = false }) => [
+    taskId,
+    failCode,
+    failMsg,
+    terminatesAfterMs,
+    onlyUnstarted,
+  ],
 });
 
 /** The workflow of a cancelled task is terminated if it still runs after this time. */
@@ -214,15 +231,16 @@ export const cancelGraceMs = 10 * 60_000;
 
 /**
  * Ends the task in `fail` and refunds it in full, in one statement. A final task keeps its state. Throws for an unknown task. Callers
- * other than the task's own workflow set `terminatesAfterMs`: `reconcile` terminates the workflow if it still runs by that time.
+ * other than the task's own workflow set `terminatesAfterMs`: `reconcile` terminates the workflow if it still runs by that time. With
+ * `onlyUnstarted`, a task stays as it is once an upstream may make its video.
  */
 export async function failAndRefund(
   db: Database,
   taskId: string,
   failure: TaskFailure,
-  { terminatesAfterMs }: { readonly terminatesAfterMs?: number } = {},
+  options: { readonly terminatesAfterMs?: number; readonly onlyUnstarted?: true } = {},
 ): Promise<EndedTask> {
-  return endedTask(db, taskId, await fail(db, taskId, failure, terminatesAfterMs));
+  return endedTask(db, taskId, await fail(db, taskId, failure, options));
 }
 
 const findEnded = maybeOne<EndedNow, [taskId: string]>({

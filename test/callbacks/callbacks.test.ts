@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { errorKind, recordedError } from '../../src/callbacks/receiver-error.ts';
 import { ordinaryScopes } from '../../src/accounts/api-key.ts';
 import { type DeliveryAttempt, findDelivery, recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
@@ -91,7 +92,7 @@ test('200 a delivery is shown with its attempts, newest first, and without the r
   assert.doesNotMatch((await get(taskId)).bytes.toString(), /10\.1\.2\.3/);
 });
 
-test('200 every network error is shown alike, byte for byte, regardless of its kind and duration', async () => {
+test('200 every network error of a receiver that is not public is shown alike, byte for byte, regardless of its kind and duration', async () => {
   const answers = await Promise.all(
     ['blocked', 'dns', 'connect', 'tls', 'timeout', 'closed', 'protocol'].map(async (error, index) => {
       const taskId = await endedTask();
@@ -104,6 +105,24 @@ test('200 every network error is shown alike, byte for byte, regardless of its k
     [...new Set(answers)],
     ['[{"attempt":1,"startTime":1790000000000,"status":null,"durationMs":null,"error":"unreachable"}]'],
   );
+});
+
+test('200 of a public receiver, the account reads the kind and the duration', async () => {
+  for (const [kind, error] of [
+    ['connect', 'refused'],
+    ['tls', 'tls'],
+    ['timeout', 'timeout'],
+    ['closed', 'closed'],
+    ['protocol', 'closed'],
+  ] as const) {
+    const taskId = await endedTask();
+    const recorded = recordedError({ kind, isPublic: true });
+    await note(taskId, { error: recorded, durationMs: 41, startedAt: 1_790_000_000_000 }, 'failed');
+    const { attempts } = await callbackOf(taskId);
+    const [first] = attempts as readonly Record<string, unknown>[]; // or the next line fails
+    assert.deepEqual([first?.['error'], first?.['durationMs']], [error, 41]);
+    assert.equal(errorKind(recorded), kind);
+  }
 });
 
 test('200 an attempt without a status is shown only after the longest possible attempt would have ended, and changes nothing before', async () => {

@@ -12,11 +12,12 @@ import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { askWith, dataOf } from '../support/operator.ts';
+import type { ReceiverError } from '../../src/callbacks/receiver-error.ts';
 import { newPerson } from '../support/person.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
 let service: HttpService;
-let answerOf: () => Promise<number | undefined> = () => Promise.resolve(204);
+let answerOf: () => Promise<number | ReceiverError> = () => Promise.resolve(204);
 const tests: object[] = [];
 before(async () => {
   service = await startHttpService({
@@ -229,7 +230,7 @@ test('200 a test event of each type is sent to the endpoint; 404 without one; 40
   const { accountId, post } = await newClient();
   assertRefused(await post('/test'), 404, /no event endpoint/);
   await dataOf(post('/endpoint', endpoint));
-  const outcome = { webhookId: `msg_${'0'.repeat(32)}`, status: 204, delivered: true, error: null };
+  const outcome = { webhookId: `msg_${'0'.repeat(32)}`, status: 204, error: null, delivered: true };
   assert.deepEqual(await dataOf(post('/test')), outcome);
   assert.deepEqual(tests.at(-1), { accountId, url, dialect: 'native', event: 'task.succeeded' });
   assert.deepEqual(await dataOf(post('/test', { type: 'balance.low' })), outcome);

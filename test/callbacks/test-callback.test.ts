@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { ReceiverError } from '../../src/callbacks/receiver-error.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { askWith, dataOf } from '../support/operator.ts';
 
 let service: HttpService;
-let answerOf: () => Promise<number | undefined> = () => Promise.resolve(204);
+let answerOf: () => Promise<number | ReceiverError> = () => Promise.resolve(204);
 const sent: object[] = [];
 before(async () => {
   service = await startHttpService({
@@ -21,16 +22,18 @@ after(() => service.close());
 const url = 'https://receiver.example/hook';
 const post = (key: string, body: object) => askWith(service, key)('POST', '/api/v1/callbacks/test', { body });
 
-for (const [status, delivered] of [
+for (const [answer, delivered] of [
   [204, true],
   [500, false],
-  [undefined, false],
+  ['unreachable', false],
+  ['tls', false],
 ] as const) {
-  test(`200 a receiver that answers ${status} would ${delivered ? '' : 'not '}count`, async () => {
+  test(`200 a receiver that answers ${answer} would ${delivered ? '' : 'not '}count`, async () => {
     const { key, accountId } = await service.newAccount(0);
-    answerOf = () => Promise.resolve(status);
+    answerOf = () => Promise.resolve(answer);
     const webhookId = `msg_${'0'.repeat(32)}`;
-    assert.deepEqual(await dataOf(post(key, { url })), { webhookId, status: status ?? null, delivered });
+    const [status, error] = typeof answer === 'number' ? [answer, null] : [null, answer];
+    assert.deepEqual(await dataOf(post(key, { url })), { webhookId, status, error, delivered });
     assert.deepEqual(sent.at(-1), { accountId, url, dialect: 'native' });
   });
 }

@@ -7,8 +7,8 @@ import type { Scope } from '../../src/accounts/api-key.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
-import { requestSchema } from '../../src/tasks/request-schema.ts';
-import { completeTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { requestToolSchema } from '../../src/mcp/request-tool-schema.ts';
+import { completeTask, findTask, startGeneration } from '../../src/tasks/tasks.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -85,7 +85,7 @@ for (const era of ['2026-07-28', '2025-11-25'] as const) {
         ],
       );
       const generate = tools.find(({ name }) => name === 'generate_video')?.inputSchema;
-      const { properties } = requestSchema(service.deps.catalogue().models);
+      const { properties } = requestToolSchema(service.deps.catalogue().models);
       assert.deepEqual(generate?.required, ['model', 'input']);
       assert.deepEqual(generate.properties, { ...generate.properties, ...properties });
       for (const { inputSchema, outputSchema, annotations } of tools) {
@@ -129,6 +129,11 @@ for (const era of ['2026-07-28', '2025-11-25'] as const) {
       assert.deepEqual(
         models.map(({ model }) => model),
         [...service.deps.catalogue().models.keys()],
+      );
+      const { text } = await call('list_models');
+      assert.match(
+        text,
+        /^videogen-2\.0: .* It is not an AI model\.\n  Costs 41 credits per second\.\n  Takes prompt: /,
       );
     });
 
@@ -177,6 +182,85 @@ test('an identical generate_video is charged once, also at the same time; anothe
   assert.equal(await balance(), 670);
   const other = { ...plainRequest, input: { prompt: 'Another' }, idempotency_key: 'b' };
   assert.equal((await call('generate_video', other)).data['error'], 'idempotency_key_reused');
+});
+
+test('an identical generate_video is merged while the first is unfinished and for two minutes after its success', async () => {
+  const { call, balance } = await newClient();
+  const first = (await call('generate_video', plainRequest)).data['taskId'];
+  const sql = (name: string, text: string) => service.database.db.run({ name, text }, [String(first)]);
+  await sql('test-age-task', `update tasks set created_at = now() - interval '3 hours' where id = $1`);
+  const repeat = async () => (await call('generate_video', plainRequest)).data;
+  assert.deepEqual([await repeat(), await balance()], [{ ...(await repeat()), taskId: first, isRepeat: true }, 835]);
+  await succeed(String(first));
+  assert.equal((await repeat())['taskId'], first);
+  await service.database.db.run({
+    name: 'test-untrigger',
+    text: 'alter table tasks disable trigger final_tasks_never_change',
+  });
+  await sql('test-age-end', `update tasks set completed_at = now() - interval '3 minutes' where id = $1`);
+  await service.database.db.run({
+    name: 'test-trigger',
+    text: 'alter table tasks enable trigger final_tasks_never_change',
+  });
+  const next = await repeat();
+  assert.deepEqual([next['isRepeat'], next['taskId'] === first, await balance()], [false, false, 670]);
+});
+
+test('numbers and booleans that a model writes as text are read', async () => {
+  const { call } = await newClient();
+  const input = { prompt: 'A lighthouse', duration: '6', generateAudio: 'false' };
+  const { data, isError } = await call('generate_video', { ...plainRequest, input });
+  assert.equal(isError, false);
+  const { param } = data['video'] as { readonly param: { readonly input: Record<string, unknown> } };
+  assert.deepEqual([param.input['duration'], param.input['generateAudio']], [6, false]);
+  assert.equal((await call('get_price', { ...plainRequest, input })).isError, false);
+});
+
+test('a cancelled call cancels the task that it created, unless a repeat has it or an upstream may make it', async () => {
+  const account = await service.newAccount(10_000);
+  const { client } = await connect(account.key);
+  const stateOf = async (taskId: string) => (await findTask(service.database.db, taskId))?.failure?.failCode;
+  const begin = async (prompt: string) => {
+    const abort = new AbortController();
+    const given = { model: plainRequest.model, input: { prompt }, wait_seconds: 50 };
+    const calling = client
+      .callTool({ name: 'generate_video', arguments: given }, { signal: abort.signal })
+      .catch(() => undefined);
+    const find = {
+      name: 'test-find-prompt',
+      text: `select id from tasks where account_id = $1 and param->'input'->>'prompt' = $2`,
+    };
+    const [row] = await waitFor('the task', async () => {
+      const rows = await service.database.db.run<{ id: string }>(find, [account.accountId, prompt]);
+      return rows.length === 0 ? undefined : rows;
+    });
+    assert.ok(row);
+    return { taskId: row.id, end: async () => (abort.abort(), void (await calling)) };
+  };
+  const alone = await begin('alone');
+  await alone.end();
+  await waitFor('the cancellation', async () => ((await stateOf(alone.taskId)) === 'cancelled' ? true : undefined));
+  assert.equal((await findAccount(service.database.db, account.accountId))?.balance, 10_000);
+  const repeated = await begin('repeated');
+  const other = await connect(account.key);
+  await other.call('generate_video', { model: plainRequest.model, input: { prompt: 'repeated' } });
+  const made = await begin('made');
+  await startGeneration(service.database.db, made.taskId);
+  const closed = service.log.filter((line) => line['tool'] === 'generate_video' && line['aborted'] === true).length;
+  await Promise.all([repeated.end(), made.end()]);
+  await waitFor('the ends of both calls', () =>
+    Promise.resolve(
+      service.log.filter((line) => line['tool'] === 'generate_video' && line['aborted'] === true).length >= closed + 2
+        ? true
+        : undefined,
+    ),
+  );
+  const last = await begin('last');
+  await last.end();
+  await waitFor('the later cancellation', async () =>
+    (await stateOf(last.taskId)) === 'cancelled' ? true : undefined,
+  );
+  assert.deepEqual([await stateOf(repeated.taskId), await stateOf(made.taskId)], [undefined, undefined]);
 });
 
 test('a wait ends with the task', async () => {

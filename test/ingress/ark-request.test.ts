@@ -66,6 +66,16 @@ const requests: Readonly<Record<string, readonly [body: object, input: object]>>
     },
     {},
   ],
+  'words alone, as chat APIs send them': [{ content: 'a lighthouse' }, {}],
+  'an image whose address is no object, and items without a type': [
+    { content: [{ text: 'a lighthouse' }, { image_url: picture }] },
+    { firstFrameUrl: picture, ratio: 'adaptive' },
+  ],
+  'the names of commands as fields': [
+    { dur: '6', rt: '9:16', cf: 'true', fps: 24 },
+    { duration: 6, ratio: '9:16' },
+  ],
+  'the last frame of a model that stores it': [{ model: 'frames', return_last_frame: true, camerafixed: false }, {}],
   'fields that ask for nothing': [
     {
       watermark: false,
@@ -134,12 +144,22 @@ const refusals: Readonly<Record<string, readonly [body: object, param: string, m
   'an option with a value that it cannot have': [{ camera_fixed: 1 }, 'camera_fixed', /must be true or false/],
   'cheaper processing': [{ service_tier: 'flex' }, 'service_tier', /leave it out or send "default"/],
   'a seed of a model without it': [{ model: 'plain', seed: 1 }, 'seed', /is not supported/],
-  'frames instead of seconds': [{ frames: 57 }, 'frames', /unknown field/],
-  'a frame rate in the text': [{ content: [text('a --fps 30')] }, 'framespersecond', /unknown field/],
-  'a misspelled field': [{ rasolution: '720p' }, 'rasolution', /unknown field/],
+  'frames instead of seconds': [{ frames: 57 }, 'frames', /is not supported by this model; leave it out$/],
+  'a frame rate in the text': [{ content: [text('a --fps 30')] }, 'framespersecond', /leave it out or send 24$/],
+  'a frame rate': [{ fps: 30 }, 'fps', /leave it out or send 24$/],
+  'a misspelled field': [{ rasolution: '720p' }, 'rasolution', /unknown field, did you mean resolution\?$/],
+  'another spelling of a ratio': [{ ratio: '16x9' }, 'ratio', /did you mean 16:9\?$/],
+  'a resolution in capitals': [{ resolution: '720P' }, 'resolution', /did you mean 720p\?$/],
+  'a space after the name of a model': [{ model: 'seedance ' }, 'model', /did you mean seedance\?$/],
+  'an image by another name': [
+    { content: [{ type: 'image', image_url: picture }] },
+    'content[0].type',
+    /did you mean image_url\?$/,
+  ],
+  'an item that is a number': [{ content: [5] }, 'content[0]', /must be like \{"type": "image_url"/],
   'a first frame of a model without it': [
     { model: 'plain', content: [text('a'), image(picture)] },
-    'content.first_frame',
+    'content[1].image_url.url',
     /is not supported/,
   ],
   'several images without roles': [
@@ -154,12 +174,12 @@ const refusals: Readonly<Record<string, readonly [body: object, param: string, m
   ],
   'a last frame alone': [
     { content: [text('a'), image(picture, 'last_frame')] },
-    'content.first_frame',
-    /is required together with content\.last_frame/,
+    'content',
+    /first_frame is required together with last_frame/,
   ],
   'a frame and a reference': [
     { content: [text('a'), image(picture, 'first_frame'), image(second, 'reference_image')] },
-    'content.first_frame',
+    'content[1].image_url.url',
     /together|cannot/,
   ],
   'a role of another type': [
@@ -169,7 +189,7 @@ const refusals: Readonly<Record<string, readonly [body: object, param: string, m
   ],
   'an asset of Ark': [
     { content: [text('a'), image('asset://1', 'reference_image')] },
-    'content.reference_image[0]',
+    'content[1].image_url.url',
     /http/,
   ],
   'an item without its URL': [{ content: [text('a'), { type: 'image_url' }] }, 'content[1].image_url', /is required/],
@@ -180,7 +200,7 @@ const refusals: Readonly<Record<string, readonly [body: object, param: string, m
   ],
   'an invalid data URL': [
     { content: [text('a'), image('data:image/png,x', 'reference_image')] },
-    'content.reference_image[0]',
+    'content[1].image_url.url',
     /data URL in base64/,
   ],
   'an invalid address for the callback': [{ callback_url: 'ftp://x' }, 'callback_url', /http/],

@@ -33,6 +33,7 @@ const terms = {
 const models: readonly Model[] = [
   { model: 'seedance', title: 'All fields', aliases: ['doubao-seedance-2-0-260128'], input, ...terms },
   { model: 'plain', title: 'Few fields', input: standardInput, ...terms },
+  { model: 'frames', title: 'Last frames', input: standardInput, lastFrame: true, ...terms },
 ];
 
 export type Json = Readonly<Record<string, unknown>>;

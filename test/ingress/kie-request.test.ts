@@ -40,7 +40,7 @@ test('their request is the request that ours would be', () => {
     callBackUrl: 'https://client.example/done',
   });
   assert.ok(ours.ok);
-  assert.deepEqual(theirs, ours);
+  assert.deepEqual(theirs, { ...ours, param: { ...ours.param, requestedModel: 'bytedance/seedance-2' } });
 });
 
 test('param gives the request back: what a client reads it can send again', () => {
@@ -85,13 +85,24 @@ for (const [model, ours] of [
   });
 }
 
-for (const model of ['bytedance/seedance-1', 'Bytedance/Seedance-2', '__proto__', 7, ['bytedance/seedance-2']]) {
-  test(`the model ${JSON.stringify(model)} is refused, naming those there are as this client knows them`, () => {
-    assert.deepEqual(errors({ prompt: 'A cat' }, { model }), [
-      'model: must be one of bytedance/seedance-2, bytedance/seedance-2-fast',
-    ]);
+const everyName = [...models.values()].flatMap(({ model, aliases = [] }) => [...aliases, model]).join(', ');
+for (const [model, meant] of [
+  ['bytedance/seedance-1', '; did you mean bytedance/seedance-2?'],
+  ['Bytedance/Seedance-2', '; did you mean bytedance/seedance-2?'],
+  ['bytedance/seedance-2 ', '; did you mean bytedance/seedance-2?'],
+  ['__proto__', ''],
+  [7, ''],
+  [['bytedance/seedance-2'], ''],
+] as const) {
+  test(`the model ${JSON.stringify(model)} is refused, naming every name that this client may use`, () => {
+    assert.deepEqual(errors({ prompt: 'A cat' }, { model }), [`model: must be one of ${everyName}${meant}`]);
   });
 }
+
+test('a record names the model as its request did', () => {
+  const parsed = parse({ prompt: 'A cat' }, { model: 'bytedance/seedance-2-5' });
+  assert.equal(parsed.ok && parsed.param.requestedModel, 'bytedance/seedance-2-5');
+});
 
 test('extras are ignored, also those that resemble a field', () => {
   const extras = { callBackUrl: 'nonsense', nsfw_checker: true, seed: -1, aspectratio: 7, __proto__x: 1 };
@@ -103,7 +114,11 @@ test('extras are ignored, also those that resemble a field', () => {
 for (const [what, input, expected] of [
   ['a missing prompt', {}, ['input.prompt: is required']],
   ['another ratio', { prompt: 'A', aspect_ratio: '2:1' }, [/^input\.aspect_ratio: must be one of adaptive, /]],
-  ['audio as a word', { prompt: 'A', generate_audio: 'yes' }, ['input.generate_audio: must be true or false']],
+  [
+    'audio as a word',
+    { prompt: 'A', generate_audio: 'yes' },
+    ['input.generate_audio: must be true or false; did you mean true?'],
+  ],
   [
     'a private address',
     { prompt: 'A', reference_image_urls: [image, 'http://10.0.0.1/'] },
@@ -114,7 +129,11 @@ for (const [what, input, expected] of [
     { prompt: 'A', reference_image_urls: Array(10).fill(image) },
     ['input.reference_image_urls: must hold at most 9 URLs'],
   ],
-  ['a duration in words', { prompt: 'A', duration: '5s' }, ['input.duration: must be a number of seconds']],
+  [
+    'a duration in words',
+    { prompt: 'A', duration: '5s' },
+    ['input.duration: must be a number of seconds; did you mean 5?'],
+  ],
   ['a duration as text, too long', { prompt: 'A', duration: '16' }, [/^input\.duration: must be 4 to 15 seconds/]],
   ['an empty prompt', { prompt: '' }, ['input.prompt: must not be empty or only white space']],
   ['another resolution', { prompt: 'A', resolution: '480p' }, ['input.resolution: must be 720p']],
@@ -126,7 +145,7 @@ for (const [what, input, expected] of [
     { generate_audio: 1, first_frame_url: image },
     [
       'input.prompt: is required',
-      'input.generate_audio: must be true or false',
+      'input.generate_audio: must be true or false; did you mean true?',
       /^input\.first_frame_url: a first frame/,
     ],
   ],

@@ -18,7 +18,16 @@ describe('a create is translated', () => {
     'a size': [{ size: '1080x1920' }, { resolution: '1080p', ratio: '9:16' }],
     'nothing more': [{}, { resolution: '720p', ratio: '16:9', duration: 5 }],
     'null and empty texts': [{ seconds: null, size: '', input_reference: '', seed: null }, { duration: 5 }],
-    "the client's own notes": [{ user: 'u', metadata: { a: 'b' }, safety_identifier: 's' }, {}],
+    "the client's own notes": [{ user: 'u', metadata: { a: 'b', prompt: 'x' }, safety_identifier: 's' }, {}],
+    'fields that gateways put into metadata': [
+      { metadata: { seed: '7', negative_prompt: 'rain', aspect_ratio: '9:16', order: 'A1' } },
+      { seed: 7, negativePrompt: 'rain', ratio: '9:16' },
+    ],
+    'a field in metadata that the request repeats': [{ seed: 7, metadata: { seed: 7 } }, { seed: 7 }],
+    'one video': [{ n: 1 }, {}],
+    'a frame as an address alone': [{ frame_images: [image] }, { firstFrameUrl: image }],
+    'a frame without a frame_type': [{ frame_images: [{ image_url: { url: image } }] }, { firstFrameUrl: image }],
+    'a first frame without a ratio': [{ input_reference: image }, { firstFrameUrl: image, ratio: 'adaptive' }],
     'our own names': [
       { resolution: '1080p', ratio: '9:16', duration: 6, generateAudio: true, options: { cameraFixed: true } },
       { resolution: '1080p', ratio: '9:16', duration: 6, generateAudio: true, options: { cameraFixed: true } },
@@ -127,8 +136,8 @@ describe('a create is translated', () => {
 
 describe('a create is refused in the words of the client', () => {
   const cases: readonly (readonly [body: object, param: string, message: RegExp])[] = [
-    [{ model: undefined }, 'model', /is required: one of studio\/rich, plain$/],
-    [{ model: 'sora-2' }, 'model', /must be one of studio\/rich, plain$/],
+    [{ model: undefined }, 'model', /is required: one of studio\/rich, rich, plain$/],
+    [{ model: 'sora-2' }, 'model', /must be one of studio\/rich, rich, plain$/],
     [{ seconds: '3' }, 'seconds', /must be 4 to 15 seconds/],
     [{ seconds: 'long' }, 'seconds', /must be a number of seconds/],
     [{ size: '1024x1792' }, 'size', /must be one of 1280x720, 720x1280, 1920x1080, 1080x1920$/],
@@ -139,10 +148,24 @@ describe('a create is refused in the words of the client', () => {
     [{ input_reference: image, image: other }, 'image', /means the same as input_reference/],
     [
       { frame_images: [1, 2].map(() => ({ frame_type: 'first_frame', image_url: image })) },
-      'frame_images',
-      /means the same as its first value/,
+      'frame_images[1].image_url',
+      /means the same as frame_images\[0\]\.image_url/,
     ],
-    [{ frame_images: [{ frame_type: 'middle', image_url: image }] }, 'frame_images', /unknown field/],
+    [
+      { frame_images: [{ frame_type: 'middle', image_url: image }] },
+      'frame_images[0].frame_type',
+      /must be one of first_frame, last_frame/,
+    ],
+    [{ frame_images: [image, other] }, 'frame_images[0]', /must name the frame: \{"frame_type"/],
+    [{ input_references: [7] }, 'input_references[0]', /must be a URL, or like/],
+    [{ metadata: { seed: 1 }, seed: 2 }, 'metadata.seed', /means the same as seed; give one of them/],
+    [{ metadata: { seed: 'x' } }, 'metadata.seed', /must be a whole number/],
+    [{ model: 'rich ' }, 'model', /did you mean rich\?$/],
+    [{ aspect_ratio: '16x9' }, 'aspect_ratio', /did you mean 16:9\?$/],
+    [{ resolution: '720P' }, 'resolution', /did you mean 720p\?$/],
+    [{ resolution: '1920x1080' }, 'resolution', /did you mean 1080p\?$/],
+    [{ seconds: '5s' }, 'seconds', /did you mean 5\?$/],
+    [{ seed: -1 }, 'seed', /leave it out for a random one$/],
     [{ input_reference: { file_id: 'file-1' } }, 'input_reference[file_id]', /send the file itself/],
     [{ input_reference: { nonsense: 1 } }, 'input_reference', /URL/],
     [{ input_reference: 'data:image/png;base64,%%' }, 'input_reference', /data URL in base64/],
@@ -150,7 +173,8 @@ describe('a create is refused in the words of the client', () => {
     [{ reference_images: Array.from({ length: 30 }, () => image) }, 'reference_images', /at most 3/],
     [{ model: 'plain', last_frame: image }, 'last_frame', /is not supported by this model/],
     [{ generate_audio: 'loud' }, 'generate_audio', /must be true or false/],
-    [{ n: 2 }, 'n', /unknown field/],
+    [{ n: 2 }, 'n', /must be 1; send a request for each video/],
+    [{ nn: 2 }, 'nn', /unknown field/],
     [{ prompt: '' }, 'prompt', /must not be empty/],
   ];
   for (const [body, param, message] of cases) {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { revokeApiKey } from '../../src/accounts/keys.ts';
 import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
-import { assertRefused } from '../support/http-client.ts';
+import { errorCatalogue } from '../../src/http/errors.ts';
+import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -23,6 +24,19 @@ function post(key: string | undefined, message: unknown, headers: Headers = {}) 
   return service.send('POST', '/mcp', { headers: { ...json, ...authorization, ...headers }, body });
 }
 
+/** Errors of this endpoint are those of JSON-RPC, which clients show. */
+function assertRpcRefused(answer: Answer, status: number, message: RegExp, id: number | null = null): void {
+  const body = JSON.parse(answer.bytes.toString()) as {
+    readonly jsonrpc: string;
+    readonly id: unknown;
+    readonly error: { readonly code: number; readonly message: string; readonly data: { readonly error: string } };
+  };
+  assert.deepEqual([answer.status, body.jsonrpc, body.id, body.error.code], [status, '2.0', id, -32_000]);
+  assert.match(body.error.message, message);
+  const [, known] = Object.entries(errorCatalogue).find(([code]) => code === body.error.data.error) ?? [];
+  assert.equal(known?.status, status);
+}
+
 const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
 function callOf(name: string, given: object) {
@@ -32,9 +46,18 @@ function callOf(name: string, given: object) {
 test('401 without a valid key, before the body is read', async () => {
   for (const key of [undefined, 'vg_unknown']) {
     const answer = await post(key, '{');
-    assertRefused(answer, 401, /a valid API key is required/);
+    assertRpcRefused(answer, 401, /a valid API key is required/);
     assert.equal(answer.headers['www-authenticate'], 'Bearer');
+    assertRpcRefused(await post(key, listTools), 401, /a valid API key is required/, 1);
   }
+});
+
+test('a slash at the end of the URL changes nothing', async () => {
+  const { key } = await service.newAccount(0);
+  const headers = { ...json, authorization: `Bearer ${key}` };
+  const { status, bytes } = await service.send('POST', '/mcp/', { headers, body: JSON.stringify(listTools) });
+  assert.equal(status, 200);
+  assert.match(bytes.toString(), /generate_video/);
 });
 
 test('401 a key that was revoked after it was cached starts nothing and reads nothing', async () => {
@@ -53,7 +76,7 @@ test('401 a key that was revoked after it was cached starts nothing and reads no
 test('403 a page of another origin is refused; one of our own, and programs, are served', async () => {
   const { key } = await service.newAccount(0);
   for (const origin of ['http://evil.example', 'null', service.url.replace('127.0.0.1', 'localhost')])
-    assertRefused(await post(key, listTools, { origin }), 403, /another origin/);
+    assertRpcRefused(await post(key, listTools, { origin }), 403, /another origin/, 1);
   assert.equal((await post(key, listTools, { origin: service.url })).status, 200);
   assert.equal((await post(key, listTools)).status, 200);
 });
@@ -68,12 +91,12 @@ test('405 there are no sessions and no streams to open', async () => {
 
 test('bodies have the limits of the API, and a batch is refused', async () => {
   const { key, accountId } = await service.newAccount(1_000);
-  assertRefused(await post(key, [callOf('generate_video', plainRequest)]), 400, /must be a JSON object/);
-  assertRefused(await post(key, '{"method":"a","method":"b"}'), 400, /given twice/);
+  assertRpcRefused(await post(key, [callOf('generate_video', plainRequest)]), 400, /must be a JSON object/);
+  assertRpcRefused(await post(key, '{"method":"a","method":"b"}'), 400, /given twice/);
   assert.equal((await post(key, `{"params":${'['.repeat(40)}${']'.repeat(40)}}`)).status, 422);
-  assertRefused(await post(key, '{}', { 'content-type': 'text/plain' }), 415, /application\/json/);
+  assertRpcRefused(await post(key, '{}', { 'content-type': 'text/plain' }), 415, /application\/json/);
   const large = { 'content-length': String(17 * 1024 * 1024) };
-  assertRefused(await post(key, '{}', large), 413, /larger than/);
+  assertRpcRefused(await post(key, '{}', large), 413, /larger than/);
   assert.ok(!service.started.some((task) => task.accountId === accountId));
 });
 
@@ -105,7 +128,7 @@ test('429 a message that runs no tool counts as a read, also one that names a to
       const headers = { ...json, authorization: `Bearer ${key}` };
       const send = () => limited.send('POST', '/mcp', { headers, body: JSON.stringify(message) });
       assert.notEqual((await send()).status, 429, name);
-      assertRefused(await send(), 429, /too many requests/);
+      assert.match((await send()).bytes.toString(), /rate_limited: too many requests/);
     }
   } finally {
     await limited.close();

@@ -141,7 +141,11 @@ for (const [what, input, expected] of [
     { options: { style: 'oil' } },
     'input.options.style: must be one of natural, anime',
   ],
-  ['an option of another type', { options: { cameraFixed: 1 } }, 'input.options.cameraFixed: must be true or false'],
+  [
+    'an option of another type',
+    { options: { cameraFixed: 1 } },
+    'input.options.cameraFixed: must be true or false; did you mean true?',
+  ],
   ['an option out of range', { options: { guidance: 21 } }, 'input.options.guidance: must be a number from 0 to 20'],
   ['a fraction of steps', { options: { steps: 1.5 } }, 'input.options.steps: must be a whole number from 1 to 50'],
   ['a long text', { options: { note: 'abcdef' } }, 'input.options.note: must be at most 5 characters'],

@@ -117,9 +117,33 @@ for (const duration of [3.49, 15.5, 16, 0, -5, 1e308, -0]) {
   });
 }
 
-for (const duration of ['5', '5s', true, [5], {}, Infinity, NaN]) {
+for (const duration of [true, [5], {}, Infinity, NaN, 'five', '5 minutes']) {
   test(`a duration given as ${inspect(duration)} is no number of seconds`, () => {
     assert.deepEqual(faults(withInput({ duration })), ['input.duration: must be a number of seconds']);
+  });
+}
+
+// Other spellings that published clients and public reports have, with the value that each was probably meant as.
+for (const [field, given, meant] of [
+  ['duration', '5', '5'],
+  ['duration', '5s', '5'],
+  ['duration', ' 7.5 seconds', '7.5'],
+  ['ratio', '16x9', '16:9'],
+  ['ratio', '16/9', '16:9'],
+  ['ratio', '9 : 16', '9:16'],
+  ['ratio', '1280x720', '16:9'],
+  ['ratio', 'Auto', 'adaptive'],
+  ['ratio', 'ADAPTIVE ', 'adaptive'],
+  ['ratio', 'portrait', '9:16'],
+  ['ratio', 'square', '1:1'],
+  ['generateAudio', 'false', 'false'],
+  ['generateAudio', 'True', 'true'],
+  ['generateAudio', 0, 'false'],
+] as const) {
+  test(`${field} ${JSON.stringify(given)} is refused with ${meant}, which was meant`, () => {
+    const [fault, ...others] = faults(withInput({ [field]: given }));
+    assert.match(fault ?? '', new RegExp(`^input\\.${field}: must be .*; did you mean ${meant}\\?$`));
+    assert.deepEqual(others, []);
   });
 }
 
@@ -127,9 +151,11 @@ for (const [field, bad, message] of [
   ['resolution', '1080p', 'must be 720p'],
   ['resolution', 720, 'must be 720p'],
   ['ratio', '16:10', 'must be one of adaptive, 16:9, 9:16, 1:1, 4:3, 3:4, 21:9'],
-  ['generateAudio', 'false', 'must be true or false'],
-  ['generateAudio', 0, 'must be true or false'],
-  ['imageUrls', 'https://example.com/a.png', 'must be an array of at most 9 URLs'],
+  ['resolution', '720P', 'must be 720p'],
+  ['ratio', '2:1', 'must be one of adaptive, 16:9, 9:16, 1:1, 4:3, 3:4, 21:9'],
+  ['generateAudio', 'loud', 'must be true or false'],
+  ['imageUrls', 'https://example.com/a.png', 'must be an array of at most 9 URLs; put the URL into an array'],
+  ['imageUrls', 7, 'must be an array of at most 9 URLs'],
 ] as const) {
   test(`${field} refuses ${JSON.stringify(bad)}`, () => {
     assert.deepEqual(faults(withInput({ [field]: bad })), [`input.${field}: ${message}`]);
@@ -137,11 +163,15 @@ for (const [field, bad, message] of [
 }
 
 test('a model that is not in the catalogue is refused with those that are', () => {
-  for (const name of ['videogen-3', 'VIDEOGEN-2.0', '', '__proto__', 'constructor']) {
+  for (const name of ['veo', '', '__proto__', 'constructor']) {
     assert.deepEqual(faults(parse({ model: name, input: { prompt: 'x' } })), [
       'model: must be one of videogen-2.0, videogen-2.0-fast',
     ]);
   }
+  for (const name of ['VIDEOGEN-2.0', 'videogen-2.0 ', 'videogen-2', 'videogen-3'])
+    assert.deepEqual(faults(parse({ model: name, input: { prompt: 'x' } })), [
+      'model: must be one of videogen-2.0, videogen-2.0-fast; did you mean videogen-2.0?',
+    ]);
 });
 
 function images(count: number): readonly string[] {

@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { isNotOffered, shapeOfPath } from '../../ingress/shapes.ts';
+import { isNotOffered, meantApi, shapeOfPath } from '../../ingress/shapes.ts';
 import { isFromThisMachine } from '../client-address.ts';
 import { answer, type AppRouter, type Step } from '../context.ts';
 import { HttpError } from '../errors.ts';
@@ -23,7 +23,7 @@ const otherApis =
 type Route = { readonly method: string; readonly path: string };
 
 /** Answers requests that no route took: 501, 404, 405 with `Allow`, or OPTIONS. `local` routes are for loopback clients only. */
-export function refuseUnknownRoutes(routers: readonly AppRouter[], local: AppRouter | undefined): Step {
+export function refuseUnknownRoutes(routers: readonly AppRouter[], local: AppRouter | undefined, publicUrl = ''): Step {
   const routes = routers
     .flatMap(({ stack }) => stack)
     .flatMap(({ path, methods }) =>
@@ -35,7 +35,7 @@ export function refuseUnknownRoutes(routers: readonly AppRouter[], local: AppRou
     const methods = visible
       .flatMap(({ stack }) => stack.filter((layer) => layer.match(ctx.path)))
       .flatMap((layer) => layer.methods);
-    if (methods.length === 0) throw new HttpError('unknown_endpoint', { msg: explainUnknown(ctx, routes) });
+    if (methods.length === 0) throw new HttpError('unknown_endpoint', { msg: explainUnknown(ctx, routes, publicUrl) });
     const allow = [...new Set([...methods, 'OPTIONS'])].toSorted().join(', ');
     if (ctx.method !== 'OPTIONS') {
       const msg = `method ${ctx.method} not allowed; allowed: ${allow}`;
@@ -46,12 +46,26 @@ export function refuseUnknownRoutes(routers: readonly AppRouter[], local: AppRou
   };
 }
 
-function explainUnknown(request: Route, routes: readonly Route[]): string {
+/** Paths of clients of the Model Context Protocol with a wrong URL. */
+const mcpPath = /^(?:\/(?:api\/)?v\d|\/api)*(?:\/(?:mcp|sse|messages))+\/?$/;
+
+/** The base URL that the client probably needs; undefined without a guess. */
+function otherBaseUrl({ path }: Route, publicUrl: string): string | undefined {
+  if (mcpPath.test(path)) return `the URL for MCP is ${publicUrl}/mcp`;
+  const meant = meantApi(path, publicUrl);
+  if (meant !== undefined) return `set the base URL of this client to ${meant.baseUrl}`;
+  const isOurs = /\/jobs\/(?:createTask|recordInfo)\/?$/.test(path);
+  return isOurs ? `set the base URL of this client to ${publicUrl}` : undefined;
+}
+
+function explainUnknown(request: Route, routes: readonly Route[], publicUrl: string): string {
   const [, missing] = notOffered.find(([path]) => path.test(request.path)) ?? [];
   if (missing !== undefined) return missing;
   const hints = ['unknown endpoint'];
   const meant = nearestRoute(request, routes);
-  if (otherApis.test(request.path) && shapeOfPath(request.path) === undefined)
+  const baseUrl = publicUrl === '' ? undefined : otherBaseUrl(request, publicUrl);
+  if (baseUrl !== undefined) hints.push(baseUrl);
+  else if (otherApis.test(request.path) && shapeOfPath(request.path) === undefined)
     hints.push('POST /api/v1/jobs/createTask creates a video, GET /api/v1/jobs/recordInfo queries it');
   else if (meant !== undefined) hints.push(`did you mean ${meant.method} ${meant.path}`);
   // The port for metrics has no documentation.

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { didYouMean } from '../../platform/did-you-mean.ts';
+import { suggest } from '../../tasks/spellings.ts';
 import { required } from '../../http/fields.ts';
 import { readTextCommands } from '../../models/text-commands.ts';
 import type { FieldError } from '../../platform/field-errors.ts';
@@ -14,39 +16,87 @@ const roleFields = {
   video_url: { reference_video: 'videoUrls' },
   audio_url: { reference_audio: 'audioUrls' },
 } as const;
-export const mediaRoles = Object.values(roleFields).flatMap(Object.entries<string>);
+type MediaType = keyof typeof roleFields;
+const types = ['text', 'image_url', 'video_url', 'audio_url'] as const;
 
-const link = z.strictObject({ url: z.string({ error: required('must be a URL') }) }).optional();
-const partSchema = z.strictObject({
-  type: z.enum(['text', 'image_url', 'video_url', 'audio_url'], { error: 'must be text or a kind of URL' }),
-  text: z.string({ error: 'must be a string' }).optional(),
-  image_url: link,
-  video_url: link,
-  audio_url: link,
-  role: z.string({ error: 'must be a string' }).nullish(),
-});
-export const contentSchema = z
-  .array(partSchema, { error: required('must be an array') })
-  .max(50, { error: 'must hold at most 50 items' });
+const typeError = 'must be text or a kind of URL: text, image_url, video_url or audio_url';
+const link = z
+  .union([z.string(), z.strictObject({ url: z.string({ error: required('must be a URL') }) })], {
+    error: 'must be like {"url": "https://…"}',
+  })
+  .nullish();
+const partSchema = z.strictObject(
+  {
+    type: z
+      .enum(types, {
+        error: ({ input }) => suggest(typeError, typeof input === 'string' ? didYouMean(input, types) : undefined),
+      })
+      .optional()
+      .meta({ description: 'May be left out beside a single one of the fields of its names.' }),
+    text: z.string({ error: 'must be a string' }).nullish(),
+    image_url: link,
+    video_url: link,
+    audio_url: link,
+    role: z.string({ error: 'must be a string' }).nullish(),
+  },
+  {
+    error: (issue) =>
+      issue.code === 'invalid_type'
+        ? 'must be like {"type": "image_url", "image_url": {"url": "https://…"}}'
+        : undefined,
+  },
+);
+type Part = z.output<typeof partSchema>;
 
+/** Words alone may be sent as a string, as to chat APIs. */
+export const contentSchema = z.preprocess(
+  (value) => {
+    if (typeof value !== 'string' && !Array.isArray(value)) return value;
+    return [value].flat().map((part: unknown) => (typeof part === 'string' ? { type: 'text', text: part } : part));
+  },
+  z.array(partSchema).max(50, { error: 'must have at most 50 items' }),
+);
+
+/** `paths` are the client's paths of the media, by our names. */
 export function readContent(parts: z.output<typeof contentSchema>) {
   const media: Record<string, string | string[]> = {};
+  const paths: Record<string, string> = {};
   const errors: FieldError[] = [];
-  const images = parts.filter(({ type }) => type === 'image_url').length;
-  for (const [index, { type, role: given, ...part }] of parts.entries()) {
-    if (type === 'text') continue;
-    const value = part[type]?.url;
-    const roles = Object.entries(roleFields[type]);
-    const isDefault = !given && (type !== 'image_url' || images === 1);
-    const [, field] = (isDefault ? roles[0] : roles.find(([role]) => role === given)) ?? [];
-    const isSecond = given?.endsWith('_frame') === true && field !== undefined && Object.hasOwn(media, field);
-    const names = roles.map(([role]) => role).join(', ');
-    if (value === undefined) errors.push({ path: `content[${index}].${type}`, message: 'is required' });
-    else if (field !== undefined && !isSecond)
-      media[field] = field.endsWith('Url') ? value : [...(media[field] ?? []), value];
-    else errors.push({ path: `content[${index}].role`, message: `must be ${names}, and each frame given once` });
+  const images = parts.filter((part) => typeOf(part) === 'image_url').length;
+  for (const [index, part] of parts.entries()) {
+    const [type, at] = [typeOf(part), `content[${index}]`];
+    if (type === undefined) errors.push({ path: `${at}.type`, message: 'is required' });
+    if (type === 'text' && typeof part.text !== 'string') errors.push({ path: `${at}.text`, message: 'is required' });
+    if (type === undefined || type === 'text') continue;
+    const link = part[type] ?? undefined;
+    const { field, allowed } = fieldOf(type, part.role, images);
+    const isSecond = field?.endsWith('Url') === true && Object.hasOwn(media, field);
+    if (link === undefined) errors.push({ path: `${at}.${type}`, message: 'is required' });
+    else if (field === undefined || isSecond)
+      errors.push({ path: `${at}.role`, message: `must be ${allowed}, and each frame given once` });
+    else {
+      const path = typeof link === 'string' ? `${at}.${type}` : `${at}.${type}.url`;
+      const url = typeof link === 'string' ? link : link.url;
+      const before = media[field] ?? [];
+      media[field] = field.endsWith('Url') ? url : [...before, url];
+      paths[field.endsWith('Url') ? `input.${field}` : `input.${field}[${before.length}]`] = path;
+    }
   }
-  return { ...readText(parts.flatMap(({ text = [] }) => text).join('\n')), media, errors };
+  const text = parts.flatMap((part) => (typeOf(part) === 'text' ? (part.text ?? []) : []));
+  return { ...readText(text.join('\n')), media, paths, errors };
+}
+
+/** Without a type, the one field that a part has names it. */
+function typeOf({ type, ...part }: Part): Part['type'] {
+  const [only, ...others] = types.filter((name) => part[name] !== undefined && part[name] !== null);
+  return type ?? (others.length === 0 ? only : undefined);
+}
+
+function fieldOf(type: MediaType, given: Part['role'], images: number) {
+  const roles: readonly (readonly [string, string])[] = Object.entries(roleFields[type]);
+  const isDefault = !given && (type !== 'image_url' || images === 1);
+  const [, field] = (isDefault ? roles[0] : roles.find(([role]) => role === given)) ?? [];
+  return { field, allowed: roles.map(([role]) => role).join(', ') };
 }
 
 /** Separates the commands in the text from the prompt, as options. */

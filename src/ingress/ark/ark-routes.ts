@@ -10,6 +10,7 @@ import { createFailures } from '../../tasks/create-task.ts';
 import { readRecentTasks } from '../../tasks/recent-tasks.ts';
 import { taskRecord } from '../../tasks/task-record.ts';
 import type { Task } from '../../tasks/task.ts';
+import { unusedHeader } from '../unused-fields.ts';
 import { createVideo, replayedField } from '../create-video.ts';
 import { removeVideo, storedTask } from '../stored-video.ts';
 import { arkErrors as shape } from './ark-error.ts';
@@ -31,7 +32,7 @@ const create = defineEndpoint({
   headers: idempotencyKeyHeader,
   body: createSchema,
   data: z.strictObject({ id: z.string(), replayed: replayedField }),
-  answerHeaders: replayedHeader,
+  answerHeaders: { ...replayedHeader, ...unusedHeader },
   failures: createFailures,
   handler: async (call, deps) => {
     const read = readArkRequest(call.input, deps.catalogue().models);

@@ -6,6 +6,8 @@ import { presentArkTask } from './ark-task.ts';
 export const ark: IngressShape = {
   ...arkErrors,
   description: 'Clients of BytePlus ModelArk and Volcengine Ark work with the base URL `/api/v3` of this service.',
+  basePath: '/api/v3',
+  operations: /^\/contents\/generations\/tasks(?:\/|$)/,
   paths: /^\/api\/v3(?:\/|$)/,
   endpoints: arkEndpoints,
   callbackBody: (record, models) => JSON.stringify(presentArkTask(record, models)),

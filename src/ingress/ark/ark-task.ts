@@ -58,7 +58,7 @@ export function presentArkTask(record: TaskRecord, models: ModelCatalogue): z.ou
   } as const;
   return {
     id: record.taskId,
-    model: aliasOf(models, record.model),
+    model: aliasOf(models, record.model, param.requestedModel),
     status: statusOf[failCode === 'cancelled' ? failCode : state],
     content: videoUrl === undefined ? null : { video_url: videoUrl, last_frame_url: lastFrameUrl },
     usage: state === 'success' ? usage : null,

@@ -41,7 +41,7 @@ export function presentKieTask(
   const response = record.state === 'success' ? { resultUrls: [...resultJson.resultUrls] } : null;
   return {
     ...record,
-    model: aliasOf(models, model),
+    model: aliasOf(models, model, param.requestedModel),
     param: kieParam(param, models),
     resultJson: response === null ? '' : JSON.stringify(response),
     response,
@@ -51,9 +51,9 @@ export function presentKieTask(
   };
 }
 
-function kieParam({ model, input, callBackUrl }: TaskParam, models: ModelCatalogue): string {
+function kieParam({ model, requestedModel, input, callBackUrl }: TaskParam, models: ModelCatalogue): string {
   return JSON.stringify({
-    model: aliasOf(models, model),
+    model: aliasOf(models, model, requestedModel),
     ...(callBackUrl !== undefined && { callBackUrl }),
     input: Object.fromEntries(
       inputFieldNames.filter((name) => input[name] !== undefined).map((name) => [inputFields[name].kie, input[name]]),

@@ -1,6 +1,7 @@
 import { isObject } from '../../platform/json.ts';
 import { type FieldError, maxFieldErrors } from '../../platform/field-errors.ts';
-import { aliasOf, type ModelCatalogue, modelOfAlias } from '../../models/model.ts';
+import { type ModelCatalogue, modelOfAlias, namesOfModels } from '../../models/model.ts';
+import { unknownModelMessage } from '../../tasks/spellings.ts';
 import { fieldsOfModel, inputFieldNames, type ModelInput, standardInput } from '../../tasks/task-input.ts';
 import { inputFields } from '../../tasks/input-fields.ts';
 import type { ParsedTaskRequest, RequestRules } from '../../tasks/task-request.ts';
@@ -40,7 +41,7 @@ const beyondUs: Readonly<Record<string, string>> = {
   extension_task_id: `continuing another video is ${leaveOut}`,
 };
 
-/** Unsupported features that `true` enables. */
+/** Unsupported features that `true` enables. The last frame is no feature of a request for models whose every answer has it. */
 const switchesBeyondUs: Readonly<Record<string, string>> = {
   return_last_frame: `the last frame as a second result is ${leaveOff}`,
   web_search: `a search of the web is ${leaveOff}`,
@@ -53,15 +54,33 @@ export function parseKieTaskRequest(body: JsonObject, { parse, models }: Request
   const { input } = body;
   const model = typeof body['model'] === 'string' ? modelOfAlias(models, body['model']) : body['model'];
   const fields = fieldsOf(typeof model === 'string' ? models.get(model)?.input : undefined);
-  const refused = isObject(input) ? refusals(input, fields) : [];
+  const hasLastFrame = typeof model === 'string' && models.get(model)?.lastFrame === true;
+  const refused = isObject(input) ? refusals(input, fields, hasLastFrame) : [];
   const parsed = parse({
     model,
     input: isObject(input) ? ourInput(input, fields) : input,
     callBackUrl: isMissing(body['callBackUrl']) ? undefined : body['callBackUrl'],
   });
-  if (parsed.ok) return refused.length === 0 ? parsed : { ok: false, errors: refused };
-  const errors = parsed.errors.map((error) => theirError(error, isObject(input) ? input : {}, { fields, models }));
+  if (parsed.ok && refused.length > 0) return { ok: false, errors: refused };
+  if (parsed.ok) {
+    const { model: requestedModel } = body;
+    return typeof requestedModel === 'string' ? { ok: true, param: { ...parsed.param, requestedModel } } : parsed;
+  }
+  const names = { fields, models, named: body['model'] };
+  const errors = parsed.errors.map((error) => theirError(error, isObject(input) ? input : {}, names));
   return { ok: false, errors: [...errors, ...refused].slice(0, maxFieldErrors) };
+}
+
+const bodyNames = ['model', 'input', 'callBackUrl'];
+
+/** The paths of the fields of an accepted request that change nothing. */
+export function unusedKieFields({ model, input, ...others }: JsonObject, models: ModelCatalogue): readonly string[] {
+  const fields = fieldsOf(typeof model === 'string' ? models.get(modelOfAlias(models, model))?.input : undefined);
+  const known = [...fields.flat(), ...Object.keys({ ...beyondUs, ...switchesBeyondUs })];
+  const isUnused = ([name, value]: readonly [string, unknown]) => !known.includes(name) && !isMissing(value);
+  const ofInput = Object.entries(isObject(input) ? input : {}).filter(isUnused);
+  const ofBody = Object.entries(others).filter(([name, value]) => !bodyNames.includes(name) && !isMissing(value));
+  return [...ofBody.map(([name]) => name), ...ofInput.map(([name]) => `input.${name}`)];
 }
 
 // Names in snake case exist only in kie; `videoUrls` is native, too.
@@ -97,18 +116,24 @@ function ourValue(name: string, value: unknown): unknown {
  * Refuses features that this service does not support. Empty values are
  * ignored, because kie.ai's clients send them for unused fields.
  */
-function refusals(input: JsonObject, fields: readonly Spelling[]): readonly FieldError[] {
+function refusals(input: JsonObject, fields: readonly Spelling[], hasLastFrame: boolean): readonly FieldError[] {
   const isNothing = (value: unknown) => isMissing(value) || (Array.isArray(value) && value.length === 0);
   const isTaken = (name: string) => fields.some((spellings) => spellings.includes(name));
   const used = Object.entries(beyondUs).filter(([name]) => !isNothing(input[name]) && !isTaken(name));
-  const on = Object.entries(switchesBeyondUs).filter(([name]) => !isNothing(input[name]) && input[name] !== false);
+  const isOn = (name: string) => !isNothing(input[name]) && input[name] !== false;
+  const on = Object.entries(switchesBeyondUs).filter(
+    ([name]) => isOn(name) && !(hasLastFrame && name === 'return_last_frame'),
+  );
   return [...used, ...on].map(([name, message]) => ({ path: `input.${name}`, message }));
 }
 
-type Named = { readonly fields: readonly Spelling[]; readonly models: ModelCatalogue };
+type Named = { readonly fields: readonly Spelling[]; readonly models: ModelCatalogue; readonly named: unknown };
 
-function theirError({ path, message }: FieldError, input: JsonObject, { fields, models }: Named): FieldError {
-  if (path === 'model') return { path, message: message.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name)) };
+function theirError({ path, message }: FieldError, input: JsonObject, { fields, models, named }: Named): FieldError {
+  if (path === 'model')
+    return named === undefined
+      ? { path, message }
+      : { path, message: unknownModelMessage(named, namesOfModels(models)) };
   const [, ours, rest = ''] = /^input\.(\w+)(.*)$/.exec(path) ?? [];
   const spelling = fields.find(([name]) => name === ours);
   if (spelling === undefined) return { path, message };

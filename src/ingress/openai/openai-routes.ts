@@ -9,6 +9,8 @@ import { listTasksWithContent } from '../../tasks/task-list.ts';
 import { presentTask } from '../../tasks/task-view.ts';
 import { createVideo } from '../create-video.ts';
 import { contentFailures, contentFile, removeVideo, sendContent, storedTask } from '../stored-video.ts';
+import { refuseOtherClient } from '../base-url.ts';
+import { unusedHeader } from '../unused-fields.ts';
 import { openAIErrors as shape } from './openai-error.ts';
 import { createSchema, readOpenAIRequest } from './openai-request.ts';
 import { presentVideo, videoSchema } from './openai-video.ts';
@@ -29,9 +31,10 @@ const create = defineEndpoint({
   headers: idempotencyKeyHeader,
   body: createSchema,
   data: videoSchema,
-  answerHeaders: { ...replayedHeader, ...pollHeader },
-  failures: createFailures,
+  answerHeaders: { ...replayedHeader, ...unusedHeader, ...pollHeader },
+  failures: [...createFailures, 'wrong_base_url'],
   handler: async (call, deps) => {
+    refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const { request, names } = readOpenAIRequest(call.input, deps.catalogue().models);
     const { record, replayed } = await createVideo(call, deps, { shape: shape.name, request, names });
     call.ctx.set(pollAfter);

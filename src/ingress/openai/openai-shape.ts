@@ -6,6 +6,8 @@ import { openAIVideoEndpoints } from './openai-routes.ts';
 export const openAI: IngressShape = {
   ...openAIErrors,
   description: 'OpenAI’s videos API: set the base URL of its clients to `/v1` of this service.',
+  basePath: '/v1',
+  operations: /^\/(?:videos|models)(?:\/|$)/,
   paths: /^\/v1(?:\/|$)/,
   endpoints: [...openAIVideoEndpoints, ...openAIModelEndpoints],
   notOffered:

@@ -43,7 +43,7 @@ export function presentVideo(deps: Pick<HttpDeps, 'catalogue' | 'retentionMs'>, 
   return {
     id: record.taskId,
     object: 'video',
-    model: aliasOf(deps.catalogue().models, record.model),
+    model: aliasOf(deps.catalogue().models, record.model, record.param.requestedModel),
     status: statusOf[record.state],
     progress: record.progress,
     created_at: Math.floor(record.createTime / 1000),

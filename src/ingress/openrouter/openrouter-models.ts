@@ -4,7 +4,8 @@ import { aliasOf, type Model, type ModelCatalogue } from '../../models/model.ts'
 import { standardPriceName } from '../../models/price-rows.ts';
 import { durationsOf } from '../../tasks/input-bounds.ts';
 import { sizesOf } from '../video-size.ts';
-import { frameFields, frameTypes, theirResolutions } from './openrouter-request.ts';
+import { frameFields, frameTypes } from '../media-reference.ts';
+import { theirResolutions } from './openrouter-request.ts';
 
 const texts = z.array(z.string());
 

@@ -6,12 +6,14 @@ import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key
 import { strictQuery, wholeParameter } from '../../http/query.ts';
 import { createFailures } from '../../tasks/create-task.ts';
 import { presentTask } from '../../tasks/task-view.ts';
+import { refuseOtherClient } from '../base-url.ts';
+import { unusedHeader } from '../unused-fields.ts';
 import { createVideo } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
 import { contentFailures, contentFile, readTask, sendContent } from '../stored-video.ts';
 import { openRouterErrors as shape } from './openrouter-error.ts';
 import { modelSchema, presentModel } from './openrouter-models.ts';
-import { createBody, readOpenRouterRequest, theirNames } from './openrouter-request.ts';
+import { createBody, readOpenRouterRequest } from './openrouter-request.ts';
 import { callbackBody, callbackHeaders, presentVideo, videoSchema } from './openrouter-video.ts';
 
 const create = defineEndpoint({
@@ -27,11 +29,12 @@ const create = defineEndpoint({
   headers: idempotencyKeyHeader,
   body: createBody,
   data: videoSchema,
-  answerHeaders: replayedHeader,
-  failures: createFailures,
+  answerHeaders: { ...replayedHeader, ...unusedHeader },
+  failures: [...createFailures, 'wrong_base_url'],
   handler: async (call, deps) => {
-    const request = readOpenRouterRequest(call.input, deps.catalogue().models);
-    const { record, replayed } = await createVideo(call, deps, { shape: shape.name, request, names: theirNames });
+    refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
+    const read = readOpenRouterRequest(call.input, deps.catalogue().models);
+    const { record, replayed } = await createVideo(call, deps, { shape: shape.name, ...read });
     return { ...presentVideo(record, deps.publicUrl), ...replayed };
   },
 });
@@ -88,6 +91,8 @@ export const openRouter: IngressShape = {
   ...shape,
   description:
     'The paths of OpenRouter’s video API. Its clients work when their base URL is `/api/v1` of this service.',
+  basePath: '/api/v1',
+  operations: /^\/videos(?:\/|$)/,
   paths: /^\/api\/v1\/videos(?:\/|$)/,
   // `listModels` comes before `retrieve`, whose path matches it, too.
   endpoints: [create, listModels, retrieve, download],

@@ -48,7 +48,7 @@ export function callbackBody(record: TaskRecord, models: ModelCatalogue): string
   return JSON.stringify({
     type: `video.generation.${outcome.status}`,
     created_at: new Date(completeTime ?? updateTime).toISOString(),
-    data: { id, model: aliasOf(models, model), ...outcome },
+    data: { id, model: aliasOf(models, model, record.param.requestedModel), ...outcome },
   });
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { didYouMean, unknownName } from '../../platform/did-you-mean.ts';
+import { unknownName } from '../../platform/did-you-mean.ts';
+import { type TypeWords, validationMessage } from '../../platform/validation-messages.ts';
 
 /** An error in a file that an operator wrote. It never repeats a value of the file, which could be a secret in the wrong field. */
 export type Problem = { readonly path: readonly PropertyKey[]; readonly message: string };
@@ -21,37 +22,21 @@ export function check<Data>(
 
 /** Returns one message for an issue; unknown fields have a line each. */
 function messageFor(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'is required' : `must be ${typeNames[issue.expected] ?? issue.expected}`;
-    case 'invalid_value':
-      return choiceMessage(issue.input, issue.values.map(String));
-    case 'invalid_union':
-      // The kind of a provider and the shape of a moderation hook distinguish the cases of their unions.
-      if (issue.discriminator === undefined) return 'must be plain JSON';
-      if (fieldOf(issue.input, issue.discriminator) === 'preview')
-        return 'preview is built in: leave this entry out, and write providers: [preview] at a model';
-      return choiceMessage(fieldOf(issue.input, issue.discriminator), itemsOf(issue['options']).map(String));
-    case 'too_small':
-      return `must ${measured(issue.origin, 'at least', Number(issue.minimum))}`;
-    case 'too_big':
-      return `must ${measured(issue.origin, 'at most', Number(issue.maximum))}`;
-    case 'unrecognized_keys': {
-      const fields = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
-      return issue.keys.map((key) => unknownName('field', key, fields)).join('\n');
-    }
-    case 'invalid_key':
-      return issue.issues[0]?.message;
-    case 'custom':
-    case 'invalid_element':
-    case 'invalid_format':
-    case 'not_multiple_of':
-    default:
-      return undefined;
+  if (issue.code === 'unrecognized_keys') {
+    const fields = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
+    return issue.keys.map((key) => unknownName('field', key, fields)).join('\n');
   }
+  // The kind of a provider and the shape of a moderation hook distinguish the cases of their unions.
+  if (issue.code === 'invalid_union') {
+    if (issue.discriminator === undefined) return 'must be plain JSON';
+    if (fieldOf(issue.input, issue.discriminator) === 'preview')
+      return 'preview is built in: leave this entry out, and write providers: [preview] at a model';
+  }
+  if (issue.code === 'invalid_format') return undefined;
+  return validationMessage(issue, fileWords);
 }
 
-const typeNames: Readonly<Record<string, string>> = {
+const fileWords: TypeWords = {
   string: 'text',
   number: 'a number',
   int: 'a whole number',
@@ -60,18 +45,6 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'a map',
   record: 'a map',
 };
-
-function choiceMessage(value: unknown, allowed: readonly string[]): string {
-  const meant = typeof value === 'string' ? didYouMean(value, allowed) : undefined;
-  const choice = allowed.length === 1 ? `must be ${allowed[0]}` : `must be one of ${allowed.join(', ')}`;
-  return meant === undefined ? choice : `${choice}; did you mean ${meant}?`;
-}
-
-function measured(origin: string, bound: 'at least' | 'at most', limit: number): string {
-  const unit = { string: 'character', array: 'item' }[origin];
-  if (unit === undefined) return `be ${bound} ${limit}`;
-  return `have ${bound} ${limit} ${unit}${limit === 1 ? '' : 's'}`;
-}
 
 /** Returns the value's own field, undefined when it has none. */
 export function fieldOf(value: unknown, name: string): unknown {

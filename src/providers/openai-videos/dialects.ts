@@ -19,6 +19,8 @@ const parametersSchema = z.object({
   fps: z.int().optional(),
   steps: z.int().optional(),
   extra: z.record(z.string(), z.json()).default({}),
+  /** Fixed fields of every form, beside those that the kind sends. */
+  form: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
 });
 
 type Parameters = z.output<typeof parametersSchema>;
@@ -139,27 +141,35 @@ async function vllmForm(create: Create): Promise<RequestBody> {
   const { input, parameters, size, seed } = create;
   const chosen = Object.entries(numbersOf(create, 24));
   const files = imagesOf(create, isMinimaxH3(create.model));
-  return await formBody([
-    ...commonFields(create),
-    ...(input.negativePrompt === undefined ? [] : [['negative_prompt', input.negativePrompt] as const]),
-    ['width', String(size.widthPx)],
-    ['height', String(size.heightPx)],
-    ...chosen.filter(([name]) => isFormField(name)).map(([name, value]) => [name, String(value)] as const),
-    ['seed', String(seed)],
-    ['generate_sound', String(input.generateAudio)],
-    // Models that make sound take their length from here, and options that the form does not have belong here.
-    [
-      'extra_params',
-      JSON.stringify({
-        duration: input.duration,
-        ...taskOfReferences(create),
-        ...parameters.extra,
-        ...Object.fromEntries(chosen.filter(([name]) => !isFormField(name))),
-        ...taskOfFrames(create),
-      }),
-    ],
-    ...(await imageFields(files.length === 1 ? 'input_reference' : 'input_references', files)),
-  ]);
+  return await formBody(
+    withFixed(parameters, [
+      ...commonFields(create),
+      ...(input.negativePrompt === undefined ? [] : [['negative_prompt', input.negativePrompt] as const]),
+      ['width', String(size.widthPx)],
+      ['height', String(size.heightPx)],
+      ...chosen.filter(([name]) => isFormField(name)).map(([name, value]) => [name, String(value)] as const),
+      ['seed', String(seed)],
+      ['generate_sound', String(input.generateAudio)],
+      // Models that make sound take their length from here, and options that the form does not have belong here.
+      [
+        'extra_params',
+        JSON.stringify({
+          duration: input.duration,
+          ...taskOfReferences(create),
+          ...parameters.extra,
+          ...Object.fromEntries(chosen.filter(([name]) => !isFormField(name))),
+          ...taskOfFrames(create),
+        }),
+      ],
+      ...(await imageFields(files.length === 1 ? 'input_reference' : 'input_references', files)),
+    ]),
+  );
+}
+
+/** A fixed field replaces one of its name. */
+function withFixed({ form }: Parameters, fields: Fields): Fields {
+  const fixed = Object.entries(form).map(([name, value]) => [name, String(value)] as const);
+  return [...fields.filter(([name]) => !Object.hasOwn(form, name)), ...fixed];
 }
 
 function isFormField(name: string): boolean {
@@ -206,11 +216,13 @@ async function formOrJson(create: Create, more: Readonly<Record<string, string |
   const others = { ...numbersOf(create), ...more };
   if (files.length === 0) return jsonBody({ ...parameters.extra, ...Object.fromEntries(fields), ...others });
   const all = Object.entries({ ...parameters.extra, ...others });
-  return await formBody([
-    ...fields,
-    ...all.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
-    ...(await imageFields('input_reference', files)),
-  ]);
+  return await formBody(
+    withFixed(parameters, [
+      ...fields,
+      ...all.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
+      ...(await imageFields('input_reference', files)),
+    ]),
+  );
 }
 
 /** The names of resolutions that differ from ours. */

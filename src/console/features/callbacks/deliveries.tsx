@@ -54,7 +54,9 @@ function ResponseStatus({ attempt: { status, error, operator } }: { readonly att
   const isGood = status !== null && status >= 200 && status < 300;
   return (
     <StateDot tone={isGood ? 'good' : 'bad'}>
-      {status === null ? (operator?.networkError ?? text.unreachable) : text.http(status)}
+      {status === null
+        ? (operator?.networkError ?? text.errors[error === null || error === 'redirected' ? 'unreachable' : error])
+        : text.http(status)}
       {error === 'redirected' && <> {text.redirected}</>}
     </StateDot>
   );
