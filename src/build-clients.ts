@@ -13,11 +13,13 @@ import { ZipFile } from 'yazl';
 const folder = fileURLToPath(new URL('../client-archives', import.meta.url));
 const [compiled = ''] = process.argv.slice(2);
 
-type Entry = { readonly name: string; readonly content: Buffer };
+/** The same sources make the same archive. */
+const sameTime = new Date('2026-01-01T00:00:00Z');
 
-await mkdir(folder, { recursive: true });
-await packForNpm();
-await packForPip();
+/** Tar consists of blocks of this size (POSIX ustar). */
+const block = 512;
+
+type Entry = { readonly name: string; readonly content: Buffer };
 
 async function packForNpm(): Promise<void> {
   const source = 'clients/typescript';
@@ -69,9 +71,6 @@ async function packForPip(): Promise<void> {
   await pipeline(zip.outputStream, createWriteStream(join(folder, `${name}-${version}-py3-none-any.whl`)));
 }
 
-/** The same sources make the same archive. */
-const sameTime = new Date('2026-01-01T00:00:00Z');
-
 async function entriesOf(path: string, prefix: string): Promise<readonly Entry[]> {
   const found = await readdir(path, { recursive: true, withFileTypes: true });
   const files = found
@@ -88,9 +87,6 @@ async function entryOf(name: string, path: string): Promise<Entry> {
 function digestOf({ content }: Entry): string {
   return createHash('sha256').update(content).digest('base64url');
 }
-
-/** Tar consists of blocks of this size (POSIX ustar). */
-const block = 512;
 
 function padded({ content }: Entry): Buffer {
   return Buffer.concat([content, Buffer.alloc((block - (content.length % block)) % block)]);
@@ -112,3 +108,7 @@ function tarHeader(name: string, size: number): Buffer {
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
   return header;
 }
+
+await mkdir(folder, { recursive: true });
+await packForNpm();
+await packForPip();

@@ -27,7 +27,12 @@ providers:
 models:
   - model: hosted
     title: A hosted model
-    input: { imageUrls: { max: 0 }, generateAudio: { fixed: false } }
+    input:
+      resolution: { values: [720p] }
+      duration: { values: [5, 10] }
+      ratio: { values: ['16:9'] }
+      imageUrls: { max: 0 }
+      generateAudio: { fixed: false }
     prices: [{ creditsPerSecond: 60 }]
     tiers: [[{ provider: hosted, model: gen4.5 }]]
 `;

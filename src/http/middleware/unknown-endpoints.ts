@@ -91,13 +91,13 @@ function nearestRoute(request: Route, routes: readonly Route[]): Route | undefin
 const adminPath = '/api/admin/';
 
 /**
- * A missing, incomplete or doubled prefix is no typo: `/v1/jobs/createTask`, `/api/v1/api/v1/keys`; nor is a missing folder, as in
- * `/api/v1/createTask`. A slash at the end counts as none.
+ * A missing, incomplete or doubled prefix is no typo: `/v1/jobs/createTask`, `/api/v1/api/v1/keys`; a missing folder, as in
+ * `/api/v1/createTask`, counts as two. A slash at the end counts as none.
  */
 function countTypos(path: string, known: string): number {
   if (path === known) return -1;
   if (known.endsWith(path) || path.endsWith(known)) return 0;
   const [lastOfPath = '', lastOfKnown = ''] = [path.split('/').at(-1), known.split('/').at(-1)];
   const isSameName = lastOfPath.length >= 5 && lastOfPath === lastOfKnown;
-  return isSameName ? 0 : distance(path, known);
+  return isSameName ? Math.min(2, distance(path, known)) : distance(path, known);
 }
