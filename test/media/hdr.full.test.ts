@@ -75,7 +75,7 @@ async function frameOf(path: string, folder: string): Promise<Buffer> {
 for (const name of Object.keys(films) as Film[]) {
   test(`a result in ${name} becomes BT.709, and so do its poster and its last frame`, async (t) => {
     const folder = await temporaryFolder(t);
-    const [videoPath, targetPath] = [join(folder, 'video'), join(folder, 'normalised.mp4')];
+    const [videoPath, targetPath] = [join(folder, 'video'), join(folder, 'converted.mp4')];
     const [posterPath, lastFramePath] = [join(folder, 'poster.jpg'), join(folder, 'last.jpg')];
     await writeFile(videoPath, made.get(name) ?? assert.fail());
     const form = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: true } as const;
