@@ -139,7 +139,7 @@ function numberAt(bytes: Buffer, at: number) {
 /** Programs that write to a pipe give a size near 2 or 4 GiB, or none. */
 const unknownRiffBytes = 0x7f_00_00_00;
 
-/** Throws for a file that is shorter than its header says. */
+/** Throws for a file that is shorter than its header states. */
 function riffContainer({ bytes }: BoxFile, start: Buffer, container: ClipContainer): ClipContainer {
   const size = start.readUInt32LE(4);
   if (size < unknownRiffBytes && size > bytes) throw cutOff();

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
-import { crc32, deflateSync } from 'node:zlib';
 import type { Sharp } from 'sharp';
-import { damaged, requireSides } from './image-decode.ts';
+import { damaged, ImageRefusal, requireSides } from './image-decode.ts';
 import { heifColorsOf, toUsualColors } from './heif-colors.ts';
 import { sharp } from './image-library.ts';
 
@@ -33,16 +32,25 @@ export async function decodeHeic(bytes: Buffer): Promise<Sharp> {
   const image = images.find((one) => one.is_primary()) ?? images[0];
   if (image === undefined) throw damaged(new Error('the file has no picture'));
   // The size that the file claims. The library refuses a picture of another size, and the process ends if it takes too much memory.
-  requireSides(image.get_width(), image.get_height());
-  const raw = pixelsOf(library, image);
-  const { profile, wide } = heifColorsOf(bytes);
-  if (profile !== undefined) return sharp(await withProfile(raw, profile));
-  return wide === undefined ? raw : await toUsualColors(raw, wide);
+  const [width, height] = [image.get_width(), image.get_height()];
+  requireSides(width, height);
+  if (width * height > maxPixels) {
+    const megapixels = Math.round((width * height) / 1e6);
+    throw new ImageRefusal(
+      `has ${megapixels} megapixels; a HEIC image may have ${maxPixels / 1e6}, so send it as JPEG`,
+    );
+  }
+  const { data, ...raw } = pixelsOf(library, image);
+  await toUsualColors({ data, channels: raw.channels }, heifColorsOf(bytes));
+  return sharp(data, { raw });
 }
 
+/** A picture needs 19 bytes a pixel while it is decoded, and the API has a gigabyte by default. */
+const maxPixels = 30_000_000;
+
 /** The pixels stay where the library has written them, because a copy could take 100 MB. */
-function pixelsOf(library: Library, image: HeifImage): Sharp {
-  const channels = image.has_alpha_channel() ? 4 : 3;
+function pixelsOf(library: Library, image: HeifImage) {
+  const channels: 3 | 4 = image.has_alpha_channel() ? 4 : 3;
   const chroma = library.heif_chroma[`heif_chroma_interleaved_RGB${channels === 4 ? 'A' : ''}`];
   const decoded = library.heif_js_decode_image2(image.handle, library.heif_colorspace.heif_colorspace_RGB, chroma);
   const [plane] = decoded.channels ?? [];
@@ -52,17 +60,5 @@ function pixelsOf(library: Library, image: HeifImage): Sharp {
   // Rows may be padded.
   for (let row = 1; row < height && stride !== rowBytes; row += 1)
     data.copyWithin(row * rowBytes, row * stride, row * stride + rowBytes);
-  return sharp(data.subarray(0, height * rowBytes), { raw: { width, height, channels } });
-}
-
-const beforeChunks = 33;
-
-/** sharp takes no profile for raw pixels, so they become a PNG with a chunk `iCCP` after its header. */
-async function withProfile(raw: Sharp, profile: Buffer): Promise<Buffer> {
-  const png = await raw.png({ compressionLevel: 0 }).toBuffer();
-  const content = Buffer.concat([Buffer.from('iCCPphoto\0\0', 'latin1'), deflateSync(profile)]);
-  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
-  length.writeUInt32BE(content.length - 4);
-  sum.writeUInt32BE(crc32(content));
-  return Buffer.concat([png.subarray(0, beforeChunks), length, content, sum, png.subarray(beforeChunks)]);
+  return { data: data.subarray(0, height * rowBytes), width, height, channels };
 }

@@ -99,12 +99,16 @@ const usualPauseMs = 2_000;
 /** A server that needs longer gets no second request. */
 const maxPauseMs = 30_000;
 
-/** Returns how long a server that is busy wants to be left alone; undefined for every other answer, which is final. */
+/** Returns the pause that a busy server requests; undefined for every other answer, which is final. */
 function pauseBeforeRetry({ status, headers }: Head): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
-  const asked = headers['retry-after'];
+  const requested = headers['retry-after'];
   const ms =
-    asked === undefined ? usualPauseMs : /^\d+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
+    requested === undefined
+      ? usualPauseMs
+      : /^\d+$/.test(requested)
+        ? Number(requested) * 1000
+        : Date.parse(requested) - Date.now();
   if (Number.isNaN(ms)) return usualPauseMs;
   return ms > maxPauseMs ? undefined : Math.max(0, ms);
 }

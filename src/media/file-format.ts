@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises';
 import type { UploadKind } from './upload.ts';
 
-/** What a file is, by its first bytes. `name` follows "is": `an MP4 video`. */
+/** The format of a file, by its first bytes. `name` follows "is": `an MP4 video`. */
 export type FileFormat = { readonly name: string; readonly kind: UploadKind | 'other' };
 
-/** As much as the beginning of a web page may need before its first tag. */
+/** The beginning of a web page may need that much before its first tag. */
 export const formatBytes = 4096;
 
 export async function formatOfFile(path: string): Promise<FileFormat | undefined> {

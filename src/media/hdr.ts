@@ -4,7 +4,7 @@
 const curves = ['pq', 'hlg', 'sdr'] as const;
 const gamuts = ['bt2020', 'smpte432', 'bt709'] as const;
 
-/** How the picture of a video is encoded. `sdr`: a usual range in a wider gamut. */
+/** The encoding of a picture. `sdr`: a usual range in a wider gamut. */
 export type WideColors = {
   readonly curve: (typeof curves)[number];
   readonly gamut: (typeof gamuts)[number];

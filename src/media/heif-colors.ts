@@ -1,4 +1,4 @@
-import type { Sharp } from 'sharp';
+import { crc32, deflateSync } from 'node:zlib';
 import { cubeColors, type WideColors, wideColorsOf } from './hdr.ts';
 import { sharp } from './image-library.ts';
 import { type Box, boxesInMemory } from './mp4-boxes.ts';
@@ -35,34 +35,64 @@ export function heifColorsOf(bytes: Buffer): HeifColors {
 
 const sidePoints = 64;
 
-/** Converts the pixels to sRGB, between the points of a table as ffmpeg does. */
-export async function toUsualColors(image: Sharp, wide: WideColors): Promise<Sharp> {
-  const { data, info } = await image.removeAlpha().raw().toBuffer({ resolveWithObject: true });
-  const table = cubeColors(wide, sidePoints);
-  for (let at = 0; at + 2 < data.length; at += 3) convertPixel(data, at, table);
-  const { width, height } = info;
-  return sharp(data, { raw: { width, height, channels: 3 } });
+type Pixels = { readonly data: Uint8Array; readonly channels: 3 | 4 };
+
+/** Converts pixels to sRGB where they are, because a copy of a photo could take 100 MB. */
+export async function toUsualColors(pixels: Pixels, { profile, wide }: HeifColors): Promise<void> {
+  const table = profile === undefined ? wide && cubeColors(wide, sidePoints) : await profileColors(profile);
+  if (table !== undefined) interpolate(pixels, table);
 }
 
-/** The eight points around a color. */
-const corners = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+/** Returns a table of what the profile means, by converting an image with every point. */
+async function profileColors(profile: Buffer): Promise<Float32Array> {
+  const step = 255 / (sidePoints - 1);
+  const points = Buffer.from(
+    Array.from({ length: sidePoints ** 3 }, (_, index) =>
+      [index % sidePoints, Math.floor(index / sidePoints) % sidePoints, Math.floor(index / sidePoints ** 2)].map(
+        (point) => Math.round(point * step),
+      ),
+    ).flat(),
+  );
+  const raw = { width: sidePoints, height: sidePoints ** 2, channels: 3 } as const;
+  const png = await sharp(points, { raw }).png({ compressionLevel: 0 }).toBuffer();
+  const converted = await sharp(withProfile(png, profile)).toColourspace('srgb').removeAlpha().raw().toBuffer();
+  return Float32Array.from(converted, (value) => value / 255);
+}
 
-function convertPixel(data: Buffer, at: number, table: Float32Array): void {
-  const position = (channel: number) => ((data[at + channel] ?? 0) / 255) * (sidePoints - 1);
-  const [red, green, blue] = [position(0), position(1), position(2)];
-  const lower = (value: number) => Math.min(sidePoints - 2, Math.floor(value));
-  const [r, g, b] = [lower(red), lower(green), lower(blue)];
-  const [dr, dg, db] = [red - r, green - g, blue - b];
-  let [sumR, sumG, sumB] = [0, 0, 0];
-  for (const corner of corners) {
-    const [x, y, z] = [corner & 1, (corner >> 1) & 1, corner >> 2];
-    const weight = (x ? dr : 1 - dr) * (y ? dg : 1 - dg) * (z ? db : 1 - db);
-    const from = 3 * (r + x + sidePoints * (g + y + sidePoints * (b + z)));
-    sumR += weight * (table[from] ?? 0);
-    sumG += weight * (table[from + 1] ?? 0);
-    sumB += weight * (table[from + 2] ?? 0);
+const beforeChunks = 33;
+
+/** sharp takes no profile for raw pixels, so a PNG gets a chunk `iCCP` after its header. */
+function withProfile(png: Buffer, profile: Buffer): Buffer {
+  const content = Buffer.concat([Buffer.from('iCCPphoto\0\0', 'latin1'), deflateSync(profile)]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(content.length - 4);
+  sum.writeUInt32BE(crc32(content));
+  return Buffer.concat([png.subarray(0, beforeChunks), length, content, sum, png.subarray(beforeChunks)]);
+}
+
+/** The point of the table below each code, and the way from there to the next one. */
+const positions = Float64Array.from({ length: 256 }, (_, code) => (code / 255) * (sidePoints - 1));
+const lowers = Uint8Array.from(positions, (position) => Math.min(sidePoints - 2, Math.floor(position)));
+const fractions = Float64Array.from(positions, (position, code) => position - (lowers[code] ?? 0));
+
+/** Replaces each color by the mean of the eight points around it, weighted by their nearness. */
+function interpolate({ data, channels }: Pixels, table: Float32Array): void {
+  const [green, blue] = [3 * sidePoints, 3 * sidePoints ** 2];
+  for (let at = 0; at + 2 < data.length; at += channels) {
+    const [r = 0, g = 0, b = 0] = [data[at], data[at + 1], data[at + 2]];
+    const from = 3 * (lowers[r] ?? 0) + green * (lowers[g] ?? 0) + blue * (lowers[b] ?? 0);
+    const [x = 0, y = 0, z = 0] = [fractions[r], fractions[g], fractions[b]];
+    for (let channel = 0; channel < 3; channel += 1) {
+      const row = (start: number) => {
+        const first = table[start] ?? 0;
+        return first + ((table[start + 3] ?? 0) - first) * x;
+      };
+      const plane = (start: number) => {
+        const first = row(start);
+        return first + (row(start + green) - first) * y;
+      };
+      const first = plane(from + channel);
+      data[at + channel] = Math.round((first + (plane(from + channel + blue) - first) * z) * 255);
+    }
   }
-  data[at] = Math.round(sumR * 255);
-  data[at + 1] = Math.round(sumG * 255);
-  data[at + 2] = Math.round(sumB * 255);
 }

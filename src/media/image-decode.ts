@@ -9,8 +9,8 @@ const maxDecodeSeconds = 300;
 /** An image that is refused; `message` continues the name of the image: `is animated`. */
 export class ImageRefusal extends Error {
   override readonly name = 'ImageRefusal';
-  /** `format`: another format is accepted. `damage`: the format is known, and the file is not whole. */
-  readonly reason: 'format' | 'damage' | undefined;
+  /** `format`: another format is accepted. `damage`: the file is not whole. `crash`: its decoder crashed, or took too much memory. */
+  readonly reason: 'format' | 'damage' | 'crash' | undefined;
 
   constructor(message: string, options: { readonly cause?: unknown; readonly reason?: ImageRefusal['reason'] } = {}) {
     super(message, options);

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { Sharp } from 'sharp';
 import { formatOf } from './file-format.ts';
 import { decodeBmp } from './decode-bmp.ts';
 import { decodeHeic } from './decode-heic.ts';
 import { checkHeader, damaged, ImageRefusal, notReadable, plainImage, untrustedImage } from './image-decode.ts';
-import { heifColorsOf, toUsualColors } from './heif-colors.ts';
+import { type HeifColors, heifColorsOf, toUsualColors } from './heif-colors.ts';
 import { sharp } from './image-library.ts';
 import { requirePhotoTiff } from './raw-photo.ts';
 
@@ -39,6 +40,13 @@ async function decodePicture(bytes: Buffer): Promise<Picture> {
     throw error instanceof ImageRefusal && error.reason === 'format' ? damaged(error) : error;
   });
   const image = sharp(bytes, untrustedImage);
-  const wide = name === 'an AVIF image' ? heifColorsOf(bytes).wide : undefined;
-  return await plainImage(wide === undefined ? image : await toUsualColors(image.toColourspace('srgb'), wide));
+  const colors = name === 'an AVIF image' ? heifColorsOf(bytes) : {};
+  // libvips converts by a profile, and ignores the numbers.
+  return await plainImage(colors.wide === undefined ? image : await convertedColors(image, colors));
+}
+
+async function convertedColors(image: Sharp, colors: HeifColors): Promise<Sharp> {
+  const { data, info } = await image.toColourspace('srgb').removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  await toUsualColors({ data, channels: 3 }, colors);
+  return sharp(data, { raw: { width: info.width, height: info.height, channels: 3 } });
 }

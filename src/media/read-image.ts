@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { formatOf } from './file-format.ts';
-import { damaged, decodeImage, ImageRefusal, type PlainImage } from './image-decode.ts';
+import { decodeImage, ImageRefusal, type PlainImage } from './image-decode.ts';
 import { isPhotoFormat } from './image-library.ts';
 import { readVideo } from './read-video.ts';
 import { imageLimits, whatToSend } from './upload.ts';
@@ -34,7 +34,8 @@ export async function readImage(path: string, { maxMegabytes, signal }: Reading)
 /** The process ends with the file that crashes it, or that takes too much memory. */
 async function readElsewhere(path: string, signal: AbortSignal | undefined): Promise<PlainImage> {
   const image = await readVideo('picture', path, signal).catch((error: unknown) => {
-    throw error instanceof VideoFileError ? damaged(error) : error;
+    if (!(error instanceof VideoFileError)) throw error;
+    throw new ImageRefusal('cannot be decoded', { cause: error, reason: 'crash' });
   });
   if ('refusal' in image) throw new ImageRefusal(image.refusal, { reason: image.reason });
   return { ...image, jpeg: Buffer.from(image.jpeg) };
@@ -42,5 +43,7 @@ async function readElsewhere(path: string, signal: AbortSignal | undefined): Pro
 
 function explain({ message, reason }: ImageRefusal, format: string, maxMegabytes: number): string {
   if (reason === 'damage') return `is ${format} that is damaged or cut off`;
-  return reason === 'format' ? `${message}; ${whatToSend('image', imageLimits(maxMegabytes))}` : message;
+  if (reason === undefined) return message;
+  const found = reason === 'crash' ? `is ${format} that cannot be decoded` : message;
+  return `${found}; ${whatToSend('image', imageLimits(maxMegabytes))}`;
 }

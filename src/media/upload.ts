@@ -17,7 +17,7 @@ export const uploadTypes = {
 /** Those of the vocabulary (`MediaKind`), which must stay out of the console's bundle. */
 export type UploadKind = keyof typeof uploadTypes;
 
-/** What is accepted, in the words of messages and pages; a file in another format is refused with its name. */
+/** The accepted formats in the words of messages and pages; a file in another format is refused with its name. */
 export const mediaFormats = {
   image: 'JPEG, PNG, WebP, HEIC, AVIF, GIF, BMP or TIFF',
   video: 'MP4, MOV, WebM, MKV or AVI',
@@ -37,7 +37,7 @@ export function maxUploadBytes(kind: UploadKind): number {
   return maxUploadMegabytes[kind] * 1024 * 1024;
 }
 
-/** What to send, for a message that refuses a file of this kind. */
+/** Returns the advice of a message that refuses a file of this kind. */
 export function whatToSend(kind: UploadKind, limits: string): string {
   const nouns = { image: 'image', video: 'video', audio: 'file' };
   const article = kind === 'image' ? 'a' : 'an';
@@ -48,7 +48,7 @@ export function imageLimits(maxMegabytes: number): string {
   return `of at most ${maxMegabytes} MB, each side ${imageSidePx.min} to ${imageSidePx.max} px`;
 }
 
-/** How to send a file that is too large for a request, for messages. */
+/** Returns the command that uploads a file which is too large for a request, for messages. */
 export function uploadCommand(publicUrl: string): string {
   return `curl --data-binary @FILE -H "Authorization: Bearer $VIDEOGEN_API_KEY" ${publicUrl}/api/v1/uploads`;
 }

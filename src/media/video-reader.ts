@@ -8,8 +8,8 @@ import { videoReadings } from './video-readings.ts';
 
 const mostReasonCharacters = 300;
 
-/** Several times the memory of the largest image. The limit of the heap does not include pixels and WebAssembly. */
-const maxResidentBytes = 1280 * 1024 * 1024;
+/** The limit of the heap does not include pixels and WebAssembly. The largest image takes two thirds of this. */
+const maxResidentBytes = 768 * 1024 * 1024;
 
 // A file that makes the library loop keeps this thread from noticing that the channel has closed, and blocked system calls keep the
 // process running. Another thread therefore checks that the process that started this one, named by its argument, is still its parent,

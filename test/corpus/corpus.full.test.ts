@@ -59,7 +59,7 @@ const made = new Map<string, Buffer>();
 const client = createGuardedClient({ allow: parseAllowList('127.0.0.1'), lookup: () => Promise.resolve(['10.0.0.1']) });
 const ffmpeg = pinnedFfmpeg();
 
-/** What servers do to a file, one after the other. */
+/** Servers encode a file in these ways. */
 const encodings = [
   ['identity', (bytes: Buffer) => bytes],
   ['gzip', gzipSync],
@@ -193,7 +193,7 @@ const shapes = {
   ],
 } as const;
 
-/** How browsers, Python and Node write a file into a text. */
+/** Browsers, Python and Node write a file into a text in these ways. */
 const spellings = [
   (base64: string) => `data:image/jpeg;base64,${base64}`,
   (base64: string) => `data:;base64,${base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`,

@@ -132,7 +132,7 @@ for (const format of ['bgr24', 'bgra', 'rgb565le', 'rgb8', 'pal8', 'gray', 'mono
       .toBuffer();
     const image = await converted(t, await readFile(join(folder, 'a.bmp')));
     assert.deepEqual(image.size, [401, 323]);
-    // Away from edges, which JPEG blurs.
+    // These pixels are not at edges, which JPEG blurs.
     for (const [x, y] of [
       [20, 100],
       [200, 30],

@@ -8,10 +8,10 @@ import { sharp } from '../../src/media/image-library.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { createVideoNormaliser } from '../../src/media/normalize-video.ts';
 import { readVideo } from '../../src/media/read-video.ts';
+import { fetchReferenceClips } from '../../src/media/reference-clip.ts';
 import { makeHdrFilm, patches, patchPx } from '../corpus/hdr-film.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { fetchBytes } from './clip-stage.ts';
 
 const ffmpeg = pinnedFfmpeg();
 const signal = new AbortController().signal;
@@ -75,7 +75,7 @@ async function frameOf(path: string, folder: string): Promise<Buffer> {
 for (const name of Object.keys(films) as Film[]) {
   test(`a result in ${name} becomes BT.709, and so do its poster and its last frame`, async (t) => {
     const folder = await temporaryFolder(t);
-    const [videoPath, targetPath] = [join(folder, 'video'), join(folder, 'normalised.mp4')];
+    const [videoPath, targetPath] = [join(folder, 'video'), join(folder, 'converted.mp4')];
     const [posterPath, lastFramePath] = [join(folder, 'poster.jpg'), join(folder, 'last.jpg')];
     await writeFile(videoPath, made.get(name) ?? assert.fail());
     const form = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: true } as const;
@@ -95,10 +95,19 @@ for (const name of Object.keys(films) as Film[]) {
   });
 
   test(`a reference in ${name} becomes BT.709`, async (t) => {
-    const given = { kind: 'video', limits: { maxPixels: 100_000 } } as const;
-    const { path } = await fetchBytes(made.get(name) ?? assert.fail(), given);
-    await assertSdr(path);
-    await assertPatches(await frameOf(path, await temporaryFolder(t)), 'reference');
+    const folder = await temporaryFolder(t);
+    const readUpload = async (_url: string, path: string) => {
+      await writeFile(path, made.get(name) ?? assert.fail());
+      return true;
+    };
+    const client = { download: () => assert.fail('nothing is downloaded') };
+    const limits = { maxMegabytes: 10, maxSeconds: 5, maxPixels: 100_000 };
+    const sources = [{ url: 'http://media.test/upload', path: 'input.videoUrls[0]' }];
+    const settings = { ffmpeg, folder, signal, client, readUpload };
+    const [reference] = await fetchReferenceClips({ ...settings, kind: 'video', limits, sources });
+    assert.ok(reference);
+    await assertSdr(reference.path);
+    await assertPatches(await frameOf(reference.path, folder), 'reference');
   });
 }
 

@@ -35,7 +35,7 @@ for (const [encoding, body] of [
   ['deflate', deflateSync(plain)],
   ['deflate', deflateRawSync(plain)],
   ['gzip, br', brotliCompressSync(gzipSync(plain))],
-  // Not compressed, whatever the header says.
+  // These are not compressed, although the header names an encoding.
   ['gzip', plain],
   ['identity', plain],
   ['utf-8', plain],
