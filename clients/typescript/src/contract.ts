@@ -426,7 +426,7 @@ export type Callback = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    /** Why there is no status. `no_public_address`: the name does not resolve, or leads to a private address. The other errors are distinguished for public receivers; of any other one it is `unreachable`. */
+    /** Why there is no status. `unreachable`: the name does not resolve, or leads to an address that is not public. The other errors are those of public receivers. */
     readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | null;
   }[];
 };
