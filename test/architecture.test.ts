@@ -75,12 +75,14 @@ const mayImport: Record<string, readonly string[]> = {
 const handlesRequests = /-(?:routes|view)\.ts$|^src\/ingress\/(?!kie\/)[a-z]+\/|^src\/mcp\//;
 const requestFiles = [
   'src/accounts/account-export.ts',
+  'src/ingress/base-url.ts',
   'src/ingress/create-video.ts',
   'src/ingress/given-field.ts',
   'src/ingress/inline-media.ts',
   'src/ingress/shape.ts',
   'src/ingress/shapes.ts',
   'src/ingress/stored-video.ts',
+  'src/ingress/unused-fields.ts',
   'src/media/media-uploads.ts',
   'src/media/deleted-media.ts',
   'src/media/send-media.ts',

@@ -64,7 +64,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     const task = { taskId, accountId, ...requestOf(taskParam('another')), ...listedTerms };
     await acceptTask(watched, task);
     for (const waits of [false, true]) await acceptBatch(watched, [task], { waits });
-    for (const attempt of ['merged', 1] as const) await findTaskOfAttempts(watched, { ...task, attempt });
+    for (const attempt of ['merged', 'running', 1] as const) await findTaskOfAttempts(watched, { ...task, attempt });
   },
   poll: async ({ watched, taskId, account: { key } }) => {
     await createCallerFinder(watched)(key, taskId);
