@@ -75,8 +75,8 @@ export async function installInCluster(): Promise<ClusterStage> {
 /** What the cluster's administrator provides, with what stands for it in the page. */
 async function startServers({ address, namesFolder }: Kubernetes, closings: (() => Promise<unknown>)[]) {
   const offer = async (port: number, target: string) => {
-    const { close } = await startTcpProxy(target, port, address);
-    closings.push(close);
+    const proxy = await startTcpProxy(target, port, address);
+    closings.push(() => proxy.close());
   };
   const database = await createTestDatabase();
   closings.push(() => database.close());

@@ -16,8 +16,7 @@ const fullFilesPerProcess = 5;
 const processFolders = ['chaos', 'cli', 'clients', 'console', 'embedded', 'ops', 'production', 'service', 'survival'];
 
 /** Files that use the whole machine, or watch what it does under load, run when nothing else does. */
-const exclusive =
-  /^(?:chaos\/chaos\.|ops\/(?:image|compose|kubernetes\.)|production\/|survival\/(?:outages|overload)\.)/;
+const exclusive = /^(?:chaos\/chaos\.|ops\/(?:image|compose|kubernetes)|production\/|survival\/(?:outages|overload)\.)/;
 
 export type Plan = {
   /** Each is the files of one process. */
