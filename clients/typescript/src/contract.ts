@@ -140,6 +140,8 @@ export type TaskRecord = {
       readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
+    /** The name by which a client of another API or dialect named the model. */
+    readonly requestedModel?: string | undefined;
     /** Only of tasks created through an API with such a field. */
     readonly endUser?: string | undefined;
   };
@@ -194,7 +196,7 @@ export type TaskRequest = {
     readonly resolution?: '720p' | null | undefined;
     /** Seconds, rounded half up to a whole number; default 5. */
     readonly duration?: number | null | undefined;
-    /** Default 16:9; `adaptive` takes the ratio nearest to the first image. */
+    /** Default 16:9; `adaptive` takes the ratio nearest to the first image, and is the default with a first or last frame. */
     readonly ratio?: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9' | null | undefined;
     /** Default true. */
     readonly generateAudio?: boolean | null | undefined;
@@ -284,6 +286,8 @@ export type ListedTask = {
       readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
+    /** The name by which a client of another API or dialect named the model. */
+    readonly requestedModel?: string | undefined;
     /** Only of tasks created through an API with such a field. */
     readonly endUser?: string | undefined;
   };
@@ -423,8 +427,8 @@ export type Callback = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
-    readonly error: 'unreachable' | 'redirected' | null;
+    /** Why nothing was delivered, other than by the status. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. `unreachable`: the name does not resolve, or leads to an address that is not public. The other errors are those of public receivers that gave no response. */
+    readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | 'redirected' | null;
   }[];
 };
 
@@ -446,7 +450,7 @@ export type Model = {
   readonly sample: {
     readonly videoUrl: string | null;
     readonly posterUrl: string | null;
-    /** True: made by the built-in preview, which is no AI model. */
+    /** True: made by the built-in preview, which is not an AI model. */
     readonly isPreview: boolean;
   } | null;
   /** True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link. */

@@ -42,6 +42,8 @@ export type TaskRecord = {
       readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
+    /** The name by which a client of another API or dialect named the model. */
+    readonly requestedModel?: string | undefined;
     /** Only of tasks created through an API with such a field. */
     readonly endUser?: string | undefined;
   };
@@ -96,7 +98,7 @@ export type TaskRequest = {
     readonly resolution?: '720p' | null | undefined;
     /** Seconds, rounded half up to a whole number; default 5. */
     readonly duration?: number | null | undefined;
-    /** Default 16:9; `adaptive` takes the ratio nearest to the first image. */
+    /** Default 16:9; `adaptive` takes the ratio nearest to the first image, and is the default with a first or last frame. */
     readonly ratio?: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9' | null | undefined;
     /** Default true. */
     readonly generateAudio?: boolean | null | undefined;
@@ -186,6 +188,8 @@ export type ListedTask = {
       readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
+    /** The name by which a client of another API or dialect named the model. */
+    readonly requestedModel?: string | undefined;
     /** Only of tasks created through an API with such a field. */
     readonly endUser?: string | undefined;
   };
@@ -338,8 +342,8 @@ export type Callback = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
-    readonly error: 'unreachable' | 'redirected' | null;
+    /** Why nothing was delivered, other than by the status. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. `unreachable`: the name does not resolve, or leads to an address that is not public. The other errors are those of public receivers that gave no response. */
+    readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | 'redirected' | null;
   }[];
 };
 
@@ -569,7 +573,7 @@ export type Model = {
   readonly sample: {
     readonly videoUrl: string | null;
     readonly posterUrl: string | null;
-    /** True: made by the built-in preview, which is no AI model. */
+    /** True: made by the built-in preview, which is not an AI model. */
     readonly isPreview: boolean;
   } | null;
   /** True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link. */
@@ -622,8 +626,8 @@ export type DeliveryAttempt = {
   /** The response status of the receiver; null if it was unreachable. */
   readonly status: number | null;
   readonly durationMs: number | null;
-  /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
-  readonly error: 'unreachable' | 'redirected' | null;
+  /** Why nothing was delivered, other than by the status. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. `unreachable`: the name does not resolve, or leads to an address that is not public. The other errors are those of public receivers that gave no response. */
+  readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | 'redirected' | null;
   readonly request: {
     /** The values of signatures are `(hidden)`. */
     readonly headers: readonly {
@@ -675,8 +679,8 @@ export type Event = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
-    readonly error: 'unreachable' | 'redirected' | null;
+    /** Why nothing was delivered, other than by the status. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. `unreachable`: the name does not resolve, or leads to an address that is not public. The other errors are those of public receivers that gave no response. */
+    readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | 'redirected' | null;
   }[];
 };
 
@@ -1333,6 +1337,8 @@ export type OperatorListedTask = {
       readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
+    /** The name by which a client of another API or dialect named the model. */
+    readonly requestedModel?: string | undefined;
     /** Only of tasks created through an API with such a field. */
     readonly endUser?: string | undefined;
   };
@@ -1502,8 +1508,8 @@ export type OperatorCallback = {
     /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
-    /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
-    readonly error: 'unreachable' | 'redirected' | null;
+    /** Why nothing was delivered, other than by the status. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. `unreachable`: the name does not resolve, or leads to an address that is not public. The other errors are those of public receivers that gave no response. */
+    readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | 'redirected' | null;
     readonly operator: {
       /** The kind of network error; hidden from clients. */
       readonly networkError: string | null;
@@ -2532,10 +2538,10 @@ export type Sends = {
       readonly webhookId: string;
       /** The response status of the receiver; null if it was unreachable. */
       readonly status: number | null;
+      /** Why nothing was delivered, other than by the status. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. `unreachable`: the name does not resolve, or leads to an address that is not public. The other errors are those of public receivers that gave no response. */
+      readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | 'redirected' | null;
       /** True for any 2xx, which counts as delivered. */
       readonly delivered: boolean;
-      /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
-      readonly error: 'unreachable' | 'redirected' | null;
     };
   };
   readonly '/api/v1/events/endpoint': {
@@ -2603,10 +2609,10 @@ export type Sends = {
       readonly webhookId: string;
       /** The response status of the receiver; null if it was unreachable. */
       readonly status: number | null;
+      /** Why nothing was delivered, other than by the status. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. `unreachable`: the name does not resolve, or leads to an address that is not public. The other errors are those of public receivers that gave no response. */
+      readonly error: 'unreachable' | 'refused' | 'tls' | 'timeout' | 'closed' | 'redirected' | null;
       /** True for any 2xx, which counts as delivered. */
       readonly delivered: boolean;
-      /** `unreachable`: no response. `redirected`: redirects are not followed; register the URL that they lead to, such as the one with https:// or www. */
-      readonly error: 'unreachable' | 'redirected' | null;
     };
   };
   readonly '/api/v1/keys': {

@@ -19,7 +19,7 @@ class TaskRequestInput(TypedDict):
     duration: NotRequired[float | None]
     """Seconds, rounded half up to a whole number; default 5."""
     ratio: NotRequired[Literal["adaptive", "16:9", "9:16", "1:1", "4:3", "3:4", "21:9"] | None]
-    """Default 16:9; `adaptive` takes the ratio nearest to the first image."""
+    """Default 16:9; `adaptive` takes the ratio nearest to the first image, and is the default with a first or last frame."""
     generateAudio: NotRequired[bool | None]
     """Default true."""
     imageUrls: NotRequired[list[str] | None]
@@ -72,6 +72,8 @@ class TaskRecordParam(TypedDict):
     model: str
     input: TaskRecordParamInput
     callBackUrl: NotRequired[str]
+    requestedModel: NotRequired[str]
+    """The name by which a client of another API or dialect named the model."""
     endUser: NotRequired[str]
     """Only of tasks created through an API with such a field."""
 
@@ -167,6 +169,8 @@ class ListedTaskParam(TypedDict):
     model: str
     input: ListedTaskParamInput
     callBackUrl: NotRequired[str]
+    requestedModel: NotRequired[str]
+    """The name by which a client of another API or dialect named the model."""
     endUser: NotRequired[str]
     """Only of tasks created through an API with such a field."""
 
@@ -321,7 +325,7 @@ class ModelSample(TypedDict):
     videoUrl: str | None
     posterUrl: str | None
     isPreview: bool
-    """True: made by the built-in preview, which is no AI model."""
+    """True: made by the built-in preview, which is not an AI model."""
 
 
 class ModelPriceWhen(TypedDict):
@@ -434,6 +438,7 @@ ErrorCode: TypeAlias = Literal[
     "last_operator",
     "last_owner",
     "link_not_found",
+    "malformed_form",
     "malformed_request",
     "media_deleted",
     "member_not_found",
