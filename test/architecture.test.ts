@@ -17,7 +17,13 @@ const nouns =
   'accounts brand callbacks credits gallery ingress mail mcp media models moderation operators outbound payments people providers requests tasks temporal'
     .split(' ')
     .map((noun) => `src/${noun}`);
-const entryPoints = ['src/build-clients.ts', 'src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
+const entryPoints = [
+  'src/build-clients.ts',
+  'src/build-console.ts',
+  'src/main/api.ts',
+  'src/main/worker.ts',
+  'src/cli/cli.ts',
+];
 const programs = ['src/config', 'src/doctor', 'src/http', 'src/main', 'src/metrics', 'src/schema', 'activities'];
 
 // Which folder may import which; all of them may import src/platform. `types:` allows imports of types only.

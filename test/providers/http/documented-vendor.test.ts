@@ -19,7 +19,8 @@ test('the worked vendor of docs/providers/http.md: its file passes its example, 
   }
   const played = await playExample(readHttpFile(join(folder, 'acme.yaml')));
   assert.equal(played.length, 5);
-  for (const { exchange, differences } of played) assert.deepEqual(differences, [], `${exchange.step} ${exchange.means}`);
+  for (const { exchange, differences } of played)
+    assert.deepEqual(differences, [], `${exchange.step} ${exchange.means}`);
   const model = readCatalogueFile({ path: join(folder, 'catalogue.yaml') }).models.get('fox');
   assert.ok(model);
   const input = withDefaults({ prompt: 'a fox runs through snow', duration: 5 }, model.input);
