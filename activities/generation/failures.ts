@@ -31,7 +31,8 @@ export function failureFor({ kind, about }: UpstreamError, input: TaskInput): Ta
   if (kind === 'content') {
     const what = about === undefined ? 'the request' : words[about];
     const failMsg = sentence(`${what} was rejected by the content policy.`);
-    const hint = about === 'sound' && input.generateAudio ? ' A request with generateAudio: false may be accepted.' : '';
+    const hint =
+      about === 'sound' && input.generateAudio ? ' A request with generateAudio: false may be accepted.' : '';
     return { failCode: 'content_rejected', failMsg: `${failMsg}${hint}` };
   }
   if (kind !== 'image') return undefined;

@@ -101,7 +101,7 @@ function fileResponses(types: readonly string[]) {
   const described = {
     'Accept-Ranges': '`bytes`.',
     'Content-Disposition': 'A name for the file.',
-    ETag: 'For `If-None-Match` and `If-Match`; a file in a bucket has none.',
+    ETag: '`If-None-Match` and `If-Match` take it; a file in a bucket has none.',
     'Last-Modified': 'A file in a bucket has none.',
   };
   const range = { ...described, 'Content-Range': 'The range, and the size of the file.' };

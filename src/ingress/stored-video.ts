@@ -62,7 +62,7 @@ export async function sendContent(ctx: Context, deps: HttpDeps, task: Task, file
   await sendMedia(ctx, deps, { link, seconds: 0, passing: { range } });
 }
 
-/** How long a repeated deletion is taken for a retry, as for a repeated create (create-attempts.ts). */
+/** A deletion that is repeated within this time is a retry, as a repeated create is (create-attempts.ts). */
 const repeatMs = 60_000;
 
 /**

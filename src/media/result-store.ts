@@ -93,7 +93,7 @@ export function createResultStore(files: MediaFiles, options: LinkSignerOptions)
       const linkExpiresAt = signer.verify(link);
       return linkExpiresAt === undefined ? undefined : described(link.key, disposition, linkExpiresAt);
     },
-    /** For a caller who may read the file without a signed link. */
+    /** The file for a caller who needs no signed link. */
     attachment: (key: string): OpenedLink | undefined => described(key, 'attachment', 0),
   };
 }

@@ -11,7 +11,7 @@ type MediaDeps = Pick<HttpDeps, 'db' | 'resultStore' | 'retentionMs'>;
 
 type SentMedia = {
   readonly link: OpenedLink;
-  /** How long the response may be cached. */
+  /** The response may be cached for this time. */
   readonly seconds: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly passing?: Passing;

@@ -25,7 +25,7 @@ export function urlSchema(refuse: RefuseUrl, isMedia = false) {
 
 const notHttp = 'must be an http or https URL';
 
-/** Files themselves, and paths of them, are frequent in the place of an address. */
+/** Clients often send a file itself, or its path, instead of an address. */
 function mediaProblem(url: string): string | undefined {
   if (/^\s*https?:/i.test(url)) return undefined;
   const isFile =
