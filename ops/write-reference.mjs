@@ -1,5 +1,5 @@
-// Run by `npm run reference`: writes the tables of docs/operations/reference.md that the program's own definitions contain. With
-// --check it writes nothing, and fails if the page is out of date.
+// Run by `npm run reference`: writes the tables of docs/operations that the program's own definitions contain. With --check it writes
+// nothing, and fails if a page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { commands } from '../dist/src/cli/commands.js';
@@ -8,12 +8,10 @@ import { eventMetrics } from '../dist/src/metrics/metrics.js';
 import { tableGrowth } from '../dist/src/operators/table-growth.js';
 import { buildInfo } from '../dist/src/metrics/process-metrics.js';
 
-const page = 'docs/operations/reference.md';
-
 const program = new Command('videogen');
 for (const add of Object.values(commands)) await add(program);
 
-const tables = {
+const reference = {
   command: program.commands.map((command) => {
     const below = command.commands.map((each) => `\`${each.name()}\``).join(', ');
     return [`\`${command.name()}\``, below, command.description()];
@@ -22,11 +20,14 @@ const tables = {
     const braces = labels.length > 0 ? `{${labels.join(',')}}` : '';
     return [`\`${name}${braces}\``, process, actWhen];
   }),
+};
+
+const growth = {
   table: Object.entries(tableGrowth).map(([name, { grows, shrinks }]) => [`\`${name}\``, grows, shrinks]),
 };
 
 /** Replaces the rows of the table whose head begins with this cell. */
-function withRows(text, [head, rows]) {
+function withRows(page, text, [head, rows]) {
   const table = new RegExp(`^(\\| ${head} .*\\n\\| -.*\\n)(?:\\|.*\\n)*`, 'm');
   if (!table.test(text)) throw new Error(`${page} has no table of each ${head}`);
   const lines = rows.map((cells) => `| ${cells.join(' | ')} |\n`);
@@ -36,10 +37,15 @@ function withRows(text, [head, rows]) {
 /** Ignores the padding of columns, which the formatter adds. */
 const unpadded = (text) => text.replaceAll(/ +\|/g, ' |').replaceAll(/-+/g, '-');
 
-const before = readFileSync(page, 'utf8');
-const after = Object.entries(tables).reduce(withRows, before);
-if (!process.argv.includes('--check')) writeFileSync(page, after);
-else if (unpadded(after) !== unpadded(before)) {
-  process.stderr.write(`${page} is out of date: run "npm run reference"\n`);
-  process.exitCode = 1;
+function writeTables(page, tables) {
+  const before = readFileSync(page, 'utf8');
+  const after = Object.entries(tables).reduce((text, table) => withRows(page, text, table), before);
+  if (!process.argv.includes('--check')) writeFileSync(page, after);
+  else if (unpadded(after) !== unpadded(before)) {
+    process.stderr.write(`${page} is out of date: run "npm run reference"\n`);
+    process.exitCode = 1;
+  }
 }
+
+writeTables('docs/operations/reference.md', reference);
+writeTables('docs/operations/growth.md', growth);

@@ -86,7 +86,7 @@ export const errorCatalogue = {
   dialect_required: apiError(403, 'this endpoint requires a key of another dialect'),
   link_invalid: apiError(403, 'the link is invalid or has expired; query the task for a new one'),
   unknown_endpoint: apiError(404, 'unknown endpoint; all endpoints: /docs'),
-  wrong_base_url: apiError(404, 'the base URL of the client is that of another API; nothing was charged'),
+  base_url_mismatch: apiError(404, 'the base URL of the client is that of another API; nothing was charged'),
   task_not_found: apiError(404, 'task not found'),
   event_not_found: apiError(404, 'event not found'),
   attempt_not_found: apiError(404, 'attempt not found'),

@@ -33,7 +33,7 @@ export function refuseOtherClient(ctx: Context, own: IngressShape['name'], publi
   const other = otherClients.find(({ shape, isFrom }) => shape !== own && isFrom(ctx));
   if (other === undefined) return;
   const msg = `this is a client of ${other.title}: set its base URL to ${publicUrl}${other.basePath}; nothing was charged`;
-  throw new HttpError('wrong_base_url', { msg });
+  throw new HttpError('base_url_mismatch', { msg });
 }
 
 const otherClients = [

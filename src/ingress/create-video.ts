@@ -65,7 +65,7 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
   const translate: TranslateRequest = (body, { parse, models }) => {
     const named = body['model'] ?? undefined;
     const model = typeof named === 'string' ? modelOfAlias(models, named) : named;
-    const asked = typeof named === 'string' ? { requestedModel: named } : {};
+    const requested = typeof named === 'string' ? { requestedModel: named } : {};
     const { taken, untaken } = fieldsFor(typeof model === 'string' ? models.get(model) : undefined, fields);
     const parsed = parse({ ...body, model, input: taken });
     const found = [
@@ -75,7 +75,7 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
     ];
     if (found.length === 0 && parsed.ok) {
       const { endUser } = request;
-      return { ok: true, param: { ...parsed.param, ...asked, ...(endUser !== undefined && { endUser }) } };
+      return { ok: true, param: { ...parsed.param, ...requested, ...(endUser !== undefined && { endUser }) } };
     }
     const errors = found.map(({ path, message }) =>
       path === 'model' ? unknownModelOf(named, models) : { path, message },

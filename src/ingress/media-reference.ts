@@ -79,8 +79,8 @@ export function readReferences(theirs: string, value: unknown): ReadFields {
   const fields = mediaTypes.flatMap((type): readonly GivenField[] => {
     const ofType = found.filter((one) => one.type === type);
     if (ofType.length === 0) return [];
-    const value = ofType.map(({ url }) => url);
-    return [{ ours: referenceFields[type], theirs, value, items: ofType.map(({ path }) => path) }];
+    const [urls, items] = [ofType.map(({ url }) => url), ofType.map(({ path }) => path)];
+    return [{ ours: referenceFields[type], theirs, value: urls, items }];
   });
   return { fields, errors };
 }

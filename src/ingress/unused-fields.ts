@@ -4,8 +4,7 @@ import type { Context } from '../http/context.ts';
 const header = 'Videogen-Unused-Fields';
 
 export const unusedHeader = {
-  [header]:
-    'Paths of fields that this API knows and that change nothing here, separated by commas; absent without any.',
+  [header]: 'Paths of fields of this API that change nothing here, separated by commas; absent without any.',
 };
 
 const maxNames = 20;

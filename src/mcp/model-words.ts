@@ -5,7 +5,7 @@ import { inputJsonSchema } from '../tasks/task-request.ts';
 import { isObject } from '../platform/json.ts';
 import { boundsOf, type JsonSchema } from './tool-schema.ts';
 
-// What a model is, costs and takes, in words for an agent.
+// An agent reads these words about each model: its purpose, its prices and the fields that it takes.
 
 export type ModelWords = {
   readonly model: string;

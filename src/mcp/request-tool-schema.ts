@@ -23,7 +23,7 @@ const fieldTexts: Readonly<Record<FieldName, string>> = {
 
 /**
  * The arguments of a create request for all models, as one object, because agents refuse tools whose arguments are a union. The service
- * has the exact rules of each model, and `list_models` says them.
+ * has the exact rules of each model, and `list_models` states them.
  */
 export function requestToolSchema(models: ModelCatalogue): Required<Pick<ToolSchema, 'properties' | 'required'>> {
   const inputs = [...models.values()].map(({ input }) => inputJsonSchema(input) as ObjectSchema);

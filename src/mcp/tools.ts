@@ -57,8 +57,8 @@ function toolOf<Data extends object>(
     // The schemas of queries read text, so numbers among the arguments are
     // converted.
     const texts = Object.entries(given).map(([key, value]) => [key, typeof value === 'number' ? `${value}` : value]);
-    const body = takesTaskRequest === true ? withScalars(given, deps.catalogue().models) : given;
-    const data = await endpoint.run({ ...caller, query: Object.fromEntries(texts), body }, deps);
+    const sent = takesTaskRequest === true ? withScalars(given, deps.catalogue().models) : given;
+    const data = await endpoint.run({ ...caller, query: Object.fromEntries(texts), body: sent }, deps);
     return { data, text: textOf(data) };
   };
   return { name, title, description, annotations: readOnly, guards: endpoint, takesTaskRequest, input, output, run };

@@ -1,6 +1,6 @@
 import { hourMs } from '../platform/duration.ts';
 
-// How long records stay that no setting decides about. `housekeeping` deletes them, and docs/operations/reference.md lists them.
+// These periods have no setting. `housekeeping` deletes the records after them, and docs/operations/growth.md lists them.
 
 const dayMs = 24 * hourMs;
 

@@ -8,7 +8,7 @@ import {
   tryRetentionMs,
 } from './retention-periods.ts';
 
-// The tables that grow with use, for docs/operations/reference.md. A test compares them with the schema.
+// The tables that grow with use, for docs/operations/growth.md. A test compares them with the schema.
 
 type Growth = { readonly grows: string; readonly shrinks: string };
 

@@ -20,17 +20,22 @@ export async function makePrivateFolder(path: string, setting: string): Promise<
 async function causeOf(error: unknown, path: string): Promise<unknown> {
   if (errorCode(error) !== 'ENOENT') return error;
   const parent = dirname(path);
-  const isMissing =
-    parent !== path &&
-    (await stat(parent).then(
-      () => false,
-      (cause) => errorCode(cause) === 'ENOENT',
-    ));
-  if (isMissing) return causeOf(error, parent);
-  return mkdir(path, { mode: 0o700 }).then(
-    () => error,
-    (cause: unknown) => cause,
-  );
+  if (parent !== path && !(await exists(parent))) return causeOf(error, parent);
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return error;
+  } catch (cause) {
+    return cause;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    return errorCode(error) !== 'ENOENT';
+  }
 }
 
 /** Explains why a folder is unusable; returns any other error unchanged. */

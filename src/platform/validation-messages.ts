@@ -37,7 +37,7 @@ export function unknownField(key: string, known: readonly string[]): string {
   return meant === undefined ? 'unknown field' : `unknown field, did you mean ${meant}?`;
 }
 
-/** Undefined for an issue about which nothing can be said without words of the schema. */
+/** Returns undefined for an issue that only words of the schema could explain. */
 export function validationMessage(issue: z.core.$ZodRawIssue, words: TypeWords): string | undefined {
   switch (issue.code) {
     case 'invalid_type':

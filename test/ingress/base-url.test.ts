@@ -85,7 +85,7 @@ for (const [path, agent, base] of [
     const { status, bytes } = await service.send('POST', path, { headers, body });
     assert.equal(status, 404);
     assert.match(bytes.toString(), new RegExp(`set its base URL to http://media\\.test${base}; nothing was charged`));
-    assert.match(bytes.toString(), /wrong_base_url/);
+    assert.match(bytes.toString(), /base_url_mismatch/);
     const credits = await service.send('GET', '/api/v1/credits', { headers: { authorization: `Bearer ${key}` } });
     assert.equal((credits.json.data as { readonly balance: number }).balance, 1_000);
   });

@@ -53,10 +53,11 @@ const mcpPath = /^(?:\/(?:api\/)?v\d|\/api)*(?:\/(?:mcp|sse|messages))+\/?$/;
 function otherBaseUrl({ path }: Route, publicUrl: string): string | undefined {
   if (mcpPath.test(path)) return `the URL for MCP is ${publicUrl}/mcp`;
   const meant = meantApi(path, publicUrl);
-  if (meant !== undefined) return `set the base URL of this client to ${meant.baseUrl}`;
-  const isOurs = /\/jobs\/(?:createTask|recordInfo)\/?$/.test(path);
-  return isOurs ? `set the base URL of this client to ${publicUrl}` : undefined;
+  return meant && `set the base URL of this client to ${meant.baseUrl}`;
 }
+
+/** Paths of our own API behind another prefix. */
+const misplaced = /^(?!\/*api\/+v1\/+jobs\/).*\/jobs\/(?:createTask|recordInfo)\/?$/;
 
 function explainUnknown(request: Route, routes: readonly Route[], publicUrl: string): string {
   const [, missing] = notOffered.find(([path]) => path.test(request.path)) ?? [];
@@ -68,6 +69,7 @@ function explainUnknown(request: Route, routes: readonly Route[], publicUrl: str
   else if (otherApis.test(request.path) && shapeOfPath(request.path) === undefined)
     hints.push('POST /api/v1/jobs/createTask creates a video, GET /api/v1/jobs/recordInfo queries it');
   else if (meant !== undefined) hints.push(`did you mean ${meant.method} ${meant.path}`);
+  if (publicUrl !== '' && misplaced.test(request.path)) hints.push(`set the base URL of this client to ${publicUrl}`);
   // The port for metrics has no documentation.
   if (routes.some(({ path }) => path === '/docs')) hints.push('all endpoints: /docs');
   return hints.join('; ');

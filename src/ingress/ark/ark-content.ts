@@ -68,15 +68,15 @@ export function readContent(parts: z.output<typeof contentSchema>) {
     if (type === undefined) errors.push({ path: `${at}.type`, message: 'is required' });
     if (type === 'text' && typeof part.text !== 'string') errors.push({ path: `${at}.text`, message: 'is required' });
     if (type === undefined || type === 'text') continue;
-    const link = part[type] ?? undefined;
+    const address = part[type] ?? undefined;
     const { field, allowed } = fieldOf(type, part.role, images);
     const isSecond = field?.endsWith('Url') === true && Object.hasOwn(media, field);
-    if (link === undefined) errors.push({ path: `${at}.${type}`, message: 'is required' });
+    if (address === undefined) errors.push({ path: `${at}.${type}`, message: 'is required' });
     else if (field === undefined || isSecond)
       errors.push({ path: `${at}.role`, message: `must be ${allowed}, and each frame given once` });
     else {
-      const path = typeof link === 'string' ? `${at}.${type}` : `${at}.${type}.url`;
-      const url = typeof link === 'string' ? link : link.url;
+      const path = typeof address === 'string' ? `${at}.${type}` : `${at}.${type}.url`;
+      const url = typeof address === 'string' ? address : address.url;
       const before = media[field] ?? [];
       media[field] = field.endsWith('Url') ? url : [...before, url];
       paths[field.endsWith('Url') ? `input.${field}` : `input.${field}[${before.length}]`] = path;

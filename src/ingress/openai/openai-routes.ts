@@ -32,7 +32,7 @@ const create = defineEndpoint({
   body: createSchema,
   data: videoSchema,
   answerHeaders: { ...replayedHeader, ...unusedHeader, ...pollHeader },
-  failures: [...createFailures, 'wrong_base_url'],
+  failures: [...createFailures, 'base_url_mismatch'],
   handler: async (call, deps) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const { request, names } = readOpenAIRequest(call.input, deps.catalogue().models);

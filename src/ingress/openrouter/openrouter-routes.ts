@@ -30,7 +30,7 @@ const create = defineEndpoint({
   body: createBody,
   data: videoSchema,
   answerHeaders: { ...replayedHeader, ...unusedHeader },
-  failures: [...createFailures, 'wrong_base_url'],
+  failures: [...createFailures, 'base_url_mismatch'],
   handler: async (call, deps) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const read = readOpenRouterRequest(call.input, deps.catalogue().models);
