@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { commandsBeside, createShell, type Shell } from '../support/page-commands.ts';
-import { type Docker, openDocker, skipWithoutDocker } from './docker.ts';
+import { openDocker, skipWithoutDocker } from './docker.ts';
+import type { ScriptStage } from './script-stage.ts';
 
 const image = `localhost/videogen-test:${process.pid}`;
 /** The user `node` of the image. */
 const userId = '1000';
 
 describe('the image', { skip: skipWithoutDocker }, () => {
-  let docker: Docker;
+  let docker: ScriptStage;
   let folder: string;
   let shell: Shell;
   before(async () => {
