@@ -32,9 +32,8 @@ export function findJobId(body: JsonObject): FoundId | undefined {
 function wrappedIdIn(body: JsonObject, wrapper: string): FoundId | undefined {
   const inner = body[wrapper];
   if (!isObject(inner)) return undefined;
-  const record = inner as JsonObject; // the fields of JSON are JSON
-  const found = idIn(record, ['id', ...ownNames, 'uuid', ...requestNames]);
-  return found && { id: found.id, name: `${wrapper}.${found.name}`, record: { ...body, ...record } };
+  const found = idIn(inner, ['id', ...ownNames, 'uuid', ...requestNames]);
+  return found && { id: found.id, name: `${wrapper}.${found.name}`, record: { ...body, ...inner } };
 }
 
 function idIn(record: JsonObject, names: readonly string[]): FoundId | undefined {

@@ -58,7 +58,7 @@ test('keys that a key with caps creates share its caps', async () => {
 
 test('a key with caps lowers caps, and neither raises nor removes any: of its own, of another key, of the account', async () => {
   const { accountId, full, key, keyId } = await limited({ caps: { day: 100, total: 165 } });
-  const other = await made(post(full, '', { name: 'other', caps: { total: 400 } }));
+  const foreign = await made(post(full, '', { name: 'other', caps: { total: 400 } }));
   const successor = await made(post(key, '/rotate', { keyId }));
   const set = (by: string, body: object) => {
     const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' };
@@ -69,7 +69,7 @@ test('a key with caps lowers caps, and neither raises nor removes any: of its ow
     for (const [subject, total] of [
       [{ keyId }, 165],
       [{ keyId: successor.keyId }, 165],
-      [{ keyId: other.keyId }, 400],
+      [{ keyId: foreign.keyId }, 400],
       [{}, 900],
     ] as const) {
       const refusal = new RegExp(`total: must be at most ${total}, because the calling key has caps`);
@@ -85,7 +85,11 @@ test('a key with caps lowers caps, and neither raises nor removes any: of its ow
     ['total', 165],
     ['total', 400],
   ];
-  assert.deepEqual((await caps()).toSorted(), before.toSorted(), 'a refused change sets nothing');
+  assert.deepEqual(
+    (await caps()).map(String).toSorted(),
+    before.map(String).toSorted(),
+    'a refused change sets nothing',
+  );
   assert.equal((await set(key, { keyId, day: 99, month: 150, total: 165 })).status, 200);
   assert.equal((await set(key, { total: 800 })).status, 200);
   assertInvalid(await set(key, { keyId, month: 151 }), /month: must be at most 150/);

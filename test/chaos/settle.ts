@@ -30,8 +30,7 @@ export async function settle({ stack, db, temporal, limitMs }: SettleOptions): P
     const [open] = await db.run<Open>(selectOpen).catch(() => []);
     const kindJobs = [...(await stack.kinds.jobs()).values()].flat();
     const running = kindJobs.filter(({ state }) => state === 'running').length;
-    const left =
-      open === undefined ? Infinity : Number(open.tasks) + Number(open.callbacks) + Number(open.jobs) + running;
+    const left = open === undefined ? Infinity : open.tasks + open.callbacks + open.jobs + running;
     if (left === 0 && (await isPaid({ db, stack }))) return;
     if (left < fewest) [fewest, endsAt] = [left, Date.now() + limitMs];
     if (Date.now() >= triggerAt) {

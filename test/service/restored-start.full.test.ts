@@ -58,7 +58,11 @@ describe('a data folder of npm start that is restored', () => {
   const withDatabase = async <T>(use: (db: Database) => Promise<T>): Promise<T> => {
     const url = await waitFor('the database', () => findPostgres(join(data, 'postgres')));
     const db = createDatabase({ url, poolSize: 1, onIdleError: () => undefined });
-    return await use(db).finally(() => db.close());
+    try {
+      return await use(db);
+    } finally {
+      await db.close();
+    }
   };
   /** While this file is missing, PostgreSQL waits with the end of the other account's task. */
   const gate = () => join(data, 'postgres', 'cluster', 'gate');
@@ -172,13 +176,13 @@ when (new.id = '${foreign}' and new.state = 'fail') execute function wait_at_gat
     await writeFile(gate(), '');
     const service = await start('--restored');
     assert.equal(restored.exec(service.stdout())?.[1], '1', 'the other task was refunded before');
-    const refunds = (await withDatabase(refundsOf)).map(({ id, refunds: count }) => [id, count]);
+    const refunds = new Map((await withDatabase(refundsOf)).map(({ id, refunds: count }) => [id, count]));
     assert.deepEqual(
-      refunds.toSorted(),
-      [
+      refunds,
+      new Map([
         [early, 1],
         [foreign, 1],
-      ].toSorted(),
+      ]),
     );
     assert.deepEqual([await jobsFor('early'), await jobsFor('foreign'), await jobsFor('late')], [1, 1, 1]);
     await assertBooks();

@@ -13,7 +13,7 @@ export type ArkRecord = { readonly id: string; readonly status: string; readonly
 /** Servers of the same kind wrap a single record in `task`. */
 export function recordIn(value: JsonValue | undefined): ArkRecord | undefined {
   const body = isObject(value) && isObject(value['task']) ? value['task'] : value;
-  const found = isObject(body) ? findJobId(body as JsonObject) : undefined; // the fields of JSON are JSON
+  const found = isObject(body) ? findJobId(body) : undefined;
   if (found === undefined) return undefined;
   const { id, record } = found;
   const { status } = record;
