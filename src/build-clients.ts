@@ -103,7 +103,7 @@ function tarHeader(name: string, size: number): Buffer {
   );
   // The sum counts its own field as spaces.
   header.write(`${' '.repeat(8)}0`, 148);
-  header.write('ustar\0' + '00', 257);
+  header.write('ustar\u000000', 257);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
   return header;

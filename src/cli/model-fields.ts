@@ -114,7 +114,7 @@ function boundsOf(schema: Schema, types: readonly string[]): string | undefined 
   // numbers within them are shown.
   if (minimum !== undefined && exclusiveMaximum !== undefined)
     return `${Math.ceil(minimum)} to ${Math.ceil(exclusiveMaximum) - 1}`;
-  if (schema.const !== undefined) return `always ${String(schema.const)}`;
+  if (schema.const !== undefined) return `always ${JSON.stringify(schema.const)}`;
   if (types.includes('boolean')) return 'true or false';
   return maxLength === undefined ? undefined : `at most ${maxLength} characters`;
 }

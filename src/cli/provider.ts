@@ -147,8 +147,8 @@ function providerLines({ provider, kind, origin, state, reason, pools }: Provide
   const why = reason === null ? '' : ` (${reason})`;
   return [
     [provider, kind ?? 'not in the catalogue', origin ?? 'here', `${state}${why}`].join('  '),
-    ...pools.map((state) => {
-      const { pool, limit, occupying, unanswered, waiting, consecutiveFailures, coolingReason, coolingMs } = state;
+    ...pools.map((one) => {
+      const { pool, limit, occupying, unanswered, waiting, consecutiveFailures, coolingReason, coolingMs } = one;
       const lost = unanswered === 0 ? '' : ` (${unanswered} without a response)`;
       const cooling = coolingMs === null ? '' : `, cooling ${Math.ceil(coolingMs / 1000)} s: ${coolingReason}`;
       const health = consecutiveFailures === 0 ? '' : `, ${consecutiveFailures} consecutive failures${cooling}`;

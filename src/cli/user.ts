@@ -110,12 +110,12 @@ async function list({ db }: Context, { search }: { search: string }): Promise<An
 const userColumns = {
   header: ['USER', 'EMAIL', 'STATE', 'ROLES'],
   cells: ({ userId, email: address, isOperator, isDisabled, accounts }: OperatorsPerson) => {
-    const roles = accounts.map(({ accountId, role }) => `${role} of ${accountId}`);
+    const accountRoles = accounts.map(({ accountId, role }) => `${role} of ${accountId}`);
     return [
       userId,
       address,
       isDisabled ? 'disabled' : 'active',
-      (isOperator ? ['operator', ...roles] : roles).join(', '),
+      (isOperator ? ['operator', ...accountRoles] : accountRoles).join(', '),
     ];
   },
 };

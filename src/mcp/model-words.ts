@@ -75,10 +75,13 @@ function takenWords({ input }: Model): readonly string[] {
 /** `duration: 4 to 15, default 5` */
 function fieldWords(name: string, field: JsonSchema): string {
   const choices = Array.isArray(field['enum']) ? field['enum'].map(String).join(', ') : '';
-  const constant = field['const'] === undefined ? '' : `always ${String(field['const'])}`;
+  const constant = field['const'] === undefined ? '' : `always ${JSON.stringify(field['const'])}`;
   const bounds = boundsOf(field, String(field['type'])).replace(/\.$/, '').toLowerCase();
   const standard = field['default'];
-  const values = [constant || choices || bounds, standard === undefined ? '' : `default ${String(standard)}`];
+  const values = [
+    constant || choices || bounds,
+    standard === undefined ? '' : `default ${typeof standard === 'string' ? standard : JSON.stringify(standard)}`,
+  ];
   const text = values.filter(Boolean).join(', ');
   return text === '' ? name : `${name}: ${text}`;
 }

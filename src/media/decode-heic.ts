@@ -58,7 +58,7 @@ function pixelsOf(library: Library, image: HeifImage) {
   const { width, height, stride, data } = plane;
   const rowBytes = width * channels;
   // Rows may be padded.
-  for (let row = 1; row < height && stride !== rowBytes; row += 1)
-    data.copyWithin(row * rowBytes, row * stride, row * stride + rowBytes);
+  if (stride !== rowBytes)
+    for (let row = 1; row < height; row += 1) data.copyWithin(row * rowBytes, row * stride, row * stride + rowBytes);
   return { data: data.subarray(0, height * rowBytes), width, height, channels };
 }

@@ -27,6 +27,7 @@ const major = (...brands: readonly string[]) => new RegExp(`^[^]{4}ftyp(?:${bran
 const spaces = String.raw`^(?:\xef\xbb\xbf)?\s*`;
 const markup = (tag: string) => new RegExp(String.raw`${spaces}(?:<\?xml[^>]*>\s*|<!--[^]*?-->\s*)*<${tag}`, 'i');
 
+// oxlint-disable no-control-regex -- the first bytes of files are often control characters
 /** The first match counts, so that the more specific ones come first. */
 const signatures: Readonly<Record<FileFormat['kind'], readonly (readonly [name: string, signature: RegExp])[]>> = {
   image: [
@@ -90,6 +91,8 @@ const signatures: Readonly<Record<FileFormat['kind'], readonly (readonly [name: 
     ['JSON', new RegExp(`${spaces}[{[]\\s*["{[\\]}]`)],
   ],
 };
+
+// oxlint-enable no-control-regex
 
 function isText(start: Buffer): boolean {
   if (start.length === 0 || start.some((byte) => byte < 0x20 && ![9, 10, 13].includes(byte))) return false;

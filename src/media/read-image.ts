@@ -8,7 +8,11 @@ import { VideoFileError } from './video-file-error.ts';
 
 /** Formats that are decoded in the process of `video-reader.ts`: their decoders are larger, and have been attacked more often. */
 const convertedFormats: ReadonlySet<string> = new Set([
-  ...['a HEIC image', 'an AVIF image', 'a GIF image', 'a BMP image', 'a TIFF image'],
+  'a HEIC image',
+  'an AVIF image',
+  'a GIF image',
+  'a BMP image',
+  'a TIFF image',
 ]);
 
 type Reading = {

@@ -5,13 +5,32 @@ import { uuidPattern } from '../platform/uuid.ts';
 /** The media types of each kind, also those that only some browsers give. The content decides what a file is. */
 export const uploadTypes = {
   image: [
-    ...['image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/heif', 'image/avif', 'image/gif', 'image/bmp'],
+    'image/jpeg',
+    'image/png',
+    'image/webp',
+    'image/heic',
+    'image/heif',
+    'image/avif',
+    'image/gif',
+    'image/bmp',
     'image/tiff',
   ],
   video: ['video/mp4', 'video/quicktime', 'video/webm', 'video/x-matroska', 'video/x-msvideo'],
   audio: [
-    ...['audio/mpeg', 'audio/mp3', 'audio/wav', 'audio/x-wav', 'audio/vnd.wave', 'audio/mp4', 'audio/x-m4a'],
-    ...['audio/aac', 'audio/ogg', 'audio/webm', 'audio/flac', 'audio/x-flac', 'audio/aiff', 'audio/x-aiff'],
+    'audio/mpeg',
+    'audio/mp3',
+    'audio/wav',
+    'audio/x-wav',
+    'audio/vnd.wave',
+    'audio/mp4',
+    'audio/x-m4a',
+    'audio/aac',
+    'audio/ogg',
+    'audio/webm',
+    'audio/flac',
+    'audio/x-flac',
+    'audio/aiff',
+    'audio/x-aiff',
   ],
 } as const;
 /** Those of the vocabulary (`MediaKind`), which must stay out of the console's bundle. */

@@ -108,8 +108,7 @@ export function requestErrors(issue: z.core.$ZodIssue): readonly FieldError[] {
   const { path, message } = issue;
   if (issue.code === 'invalid_union') {
     const nested = issue.errors.find((issues) => issues.some((one) => one.path.length > 0 || isUnknown(one)));
-    if (nested !== undefined)
-      return nested.flatMap((one) => requestErrors({ ...one, path: [...path, ...one.path] } as z.core.$ZodIssue));
+    if (nested !== undefined) return nested.flatMap((one) => requestErrors({ ...one, path: [...path, ...one.path] }));
   }
   if (!isUnknown(issue) || message.startsWith('unknown parameter')) return [{ path: fieldPath(path), message }];
   const lines = message.startsWith(unknownPrefix) ? message.split('\n') : [];

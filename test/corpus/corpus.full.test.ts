@@ -13,7 +13,6 @@ import { fetchReferenceMedia } from '../../src/media/reference-media.ts';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
 import { createGuardedClient } from '../../src/outbound/client.ts';
-import type { ModelInput } from '../../src/tasks/task-input.ts';
 import { pinnedFfmpeg, taskInput } from '../providers/preview/render-support.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
@@ -24,13 +23,13 @@ import { corpus, type CorpusFile } from './files.ts';
 const fields = { image: 'imageUrls', video: 'videoUrls', audio: 'audioUrls' } as const;
 const clipBounds = { max: 1, maxSeconds: 5, maxMegabytes: 10 };
 const input = {
-  ...{
-    resolution: { values: ['720p'] },
-    duration: { min: 4, max: 15 },
-    ratio: { values: ['16:9'] },
-    generateAudio: {},
-  },
-  ...{ imageUrls: { max: 9 }, videoUrls: clipBounds, audioUrls: clipBounds },
+  resolution: { values: ['720p'] },
+  duration: { min: 4, max: 15 },
+  ratio: { values: ['16:9'] },
+  generateAudio: {},
+  imageUrls: { max: 9 },
+  videoUrls: clipBounds,
+  audioUrls: clipBounds,
 };
 const catalogue = readCatalogueFile({
   path: 'x',
@@ -143,7 +142,7 @@ describe('a URL is judged by its content', () => {
       const signal = AbortSignal.timeout(600_000);
       const fetching = fetchReferenceMedia({
         input: given,
-        bounds: bounds as ModelInput,
+        bounds,
         ffmpeg,
         client,
         folder: work,

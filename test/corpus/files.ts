@@ -33,8 +33,18 @@ const film =
   };
 
 const hevc = [
-  ...['-frames:v', '1', '-pix_fmt', 'yuv420p', '-c:v', 'libx265', '-preset', 'ultrafast'],
-  ...['-x265-params', 'log-level=error:keyint=1', '-tag:v', 'hvc1'],
+  '-frames:v',
+  '1',
+  '-pix_fmt',
+  'yuv420p',
+  '-c:v',
+  'libx265',
+  '-preset',
+  'ultrafast',
+  '-x265-params',
+  'log-level=error:keyint=1',
+  '-tag:v',
+  'hvc1',
 ];
 const frame = (width: number, height: number) => [
   '-f',

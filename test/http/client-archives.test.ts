@@ -63,7 +63,7 @@ test('the wheel records the digest and the length of each of its files', async (
     .trim()
     .split('\n')
     .map((line) => line.split(',')[0]);
-  assert.deepEqual(recorded.toSorted(), Object.keys(files).toSorted());
+  assert.deepEqual(new Set(recorded), new Set(Object.keys(files)));
   const { createHash } = await import('node:crypto');
   for (const line of text(info).trim().split('\n').slice(0, -1)) {
     const [name = '', digest, length] = line.split(',');

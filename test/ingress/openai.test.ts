@@ -85,10 +85,9 @@ describe('a deletion', () => {
   });
 
   test('of a video that was cancelled a minute ago deletes it', async (t) => {
-    const { database, newAccount } = service();
-    const later = await startHttpService({ database, now: () => Date.now() + 61_000 });
+    const later = await startHttpService({ database: service().database, now: () => Date.now() + 61_000 });
     t.after(() => later.close());
-    const { key } = await newAccount(10_000, ['tasks:write', 'tasks:read', 'content:delete']);
+    const { key } = await service().newAccount(10_000, ['tasks:write', 'tasks:read', 'content:delete']);
     const id = await created(post(least, key));
     await send('DELETE', `/v1/videos/${id}`, key);
     const headers = { authorization: `Bearer ${key}` };

@@ -73,7 +73,7 @@ test('kie: the record and its param name the model as the create did, and anothe
     });
   const first = await create('bytedance/seedance-2-5');
   const { taskId } = first.json.data as { readonly taskId: string };
-  const record = (await service.recordInfo(created?.key ?? '', taskId)).json.data as Record<string, unknown>;
+  const record = (await service.recordInfo(created?.key ?? '', taskId)).json.data;
   assert.equal(record['model'], 'bytedance/seedance-2-5');
   assert.equal((JSON.parse(String(record['param'])) as Record<string, unknown>)['model'], 'bytedance/seedance-2-5');
   assert.deepEqual((await create('bytedance/seedance-2')).json.data, first.json.data);

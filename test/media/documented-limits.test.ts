@@ -27,7 +27,9 @@ function rowsOf(page: string): readonly (readonly string[])[] {
 
 test('the table of media in the guide has the formats and limits of the code', () => {
   const page = readFileSync('docs/api.md', 'utf8');
-  const rows = Object.fromEntries(rowsOf(page).map(([, name, ...cells]) => [name, cells.slice(0, -1)]));
+  const rows: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+    rowsOf(page).map(([, name = '', ...cells]) => [name, cells.slice(0, -1)] as const),
+  );
   const byModel = 'the limit of the model';
   assert.deepEqual(rows['image'], [
     mediaFormats.image,

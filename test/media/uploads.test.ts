@@ -125,9 +125,15 @@ test('200 a file without a type, and one in a form', async () => {
 
 test('422 an image of a shape that no upstream of the model takes, before the charge', async () => {
   const providers = { script: { kind: 'own', baseUrl: 'http://script.example' } };
-  const entry = (images: object, index: number) => ({ provider: 'script', model: `x${index}`, rules: { images } });
+  const entry = (bounds: object, index: number) => ({
+    provider: 'script',
+    model: `x${index}`,
+    rules: { images: bounds },
+  });
   const offer = (model: string, ...all: readonly object[]) => ({
-    ...{ model, title: model, prices: [{ creditsPerSecond: 1 }] },
+    model,
+    title: model,
+    prices: [{ creditsPerSecond: 1 }],
     tiers: [all.map(entry)],
   });
   const models = [

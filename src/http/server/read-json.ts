@@ -125,11 +125,15 @@ async function receiveBody(
       if (error === undefined) resolve();
       else reject(error);
     };
+    // The last chunk may be refused, or not fit on the disk.
+    const stopAfterLast = async () => {
+      await taken;
+      stop();
+    };
     // Also settles if the request was destroyed before it was read.
     const forget = finished(req, { writable: false }, (error) => {
       if (error) stop(new HttpError('body_unreadable'));
-      // The last chunk may be refused, or not fit on the disk.
-      else void taken.then(() => stop());
+      else void stopAfterLast();
     });
     req.on('data', onData);
   });
