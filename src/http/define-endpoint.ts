@@ -24,7 +24,8 @@ import {
   type Operation,
 } from './endpoint.ts';
 import { uploadCommand } from '../media/upload.ts';
-import { HttpError, invalidRequest, isRefusal, maxBodyBytes } from './errors.ts';
+import { HttpError, invalidRequest, maxBodyBytes } from './errors.ts';
+import { isRefusal } from './to-http-error.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { rateAnswerHeaders } from './limits/rate-headers.ts';
 import { rateKeyOf, limitReads, limitRefusals } from './limits/rate-limits.ts';

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../context.ts';
-import { HttpError, toHttpError } from '../errors.ts';
+import { HttpError } from '../errors.ts';
+import { toHttpError } from '../to-http-error.ts';
 import type { Caller } from '../../accounts/api-key.ts';
 import { type Rate, rateLeft, type RateLeft } from '../../platform/rate-limit.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';

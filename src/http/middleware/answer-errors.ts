@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import { shapeOfPath } from '../../ingress/shapes.ts';
 import { describeError } from '../../platform/errors.ts';
 import { answer, answerJson, type Context, type Step } from '../context.ts';
-import { becauseOfDisk, type HttpError, toHttpError } from '../errors.ts';
+import { type HttpError } from '../errors.ts';
+import { becauseOfDisk, toHttpError } from '../to-http-error.ts';
 
 export function answerErrors(log: Logger, diskProblem: () => string | undefined = () => undefined): Step {
   return async (ctx, next) => {
