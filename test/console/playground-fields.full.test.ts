@@ -206,7 +206,7 @@ test('the API’s error about a folded field opens and focuses it', { skip }, as
   await page.getByText('More options').click();
   await seed.waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: /^Generate/ }).click();
-  await page.getByText('Must be a whole number from 0 to 2147483647.').waitFor();
+  await page.getByText('Must be a whole number from 0 to 2147483647; leave it out for a random one').waitFor();
   await focused(seed);
 });
 

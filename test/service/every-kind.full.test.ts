@@ -51,7 +51,8 @@ const counterparts: Readonly<Record<string, Counterpart>> = {
 };
 
 const pages = readdirSync('docs/providers').map((page) => readFileSync(`docs/providers/${page}`, 'utf8'));
-const recipes = [...pages.join('\n').matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
+/** Without the files of the worked vendor, which providers/http/documented-vendor tries. */
+const recipes = [...pages.join('\n').matchAll(/^```yaml\n(?!# )(.*?)^```$/gms)].map(([, text = '']) => text);
 
 /** The recipe with this address instead of its own; nothing else changes. */
 function recipeOf(provider: string, baseUrl: string): string {

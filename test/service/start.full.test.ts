@@ -120,8 +120,9 @@ describe('videogen start, with servers of its own', () => {
   test('a command that fails prints the reason and exits with 1', async () => {
     const nobody = '01900000-0000-7000-8000-000000000000';
     const { code, stdout, stderr } = await videogen(env, 'credits', 'grant', nobody, '5', '--reason', 'x', '--json');
-    assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /account not found/);
+    const error = `account not found: ${nobody}`;
+    assert.deepEqual([code, JSON.parse(stdout)], [1, { error }]);
+    assert.equal(stderr, '');
   });
 
   test('after kill -9 of all its processes the next start goes on with every task, and shows no second key', async () => {
