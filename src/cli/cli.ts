@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { printAndExit } from '../main/run-until-signal.ts';
 import { addExamples } from './add-command.ts';
 import { commands } from './commands.ts';
+import { hasAnswered } from './output.ts';
 
 // Compiled, this file lies in dist/src/cli. A package.json without a version is not ours.
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
@@ -25,13 +26,11 @@ function requestedCommands() {
 }
 
 const asJson = process.argv.includes('--json');
-// Its commands inherit this: with --json, the error is printed below.
-if (asJson) program.configureOutput({ outputError: () => {} });
 
-/** With --json, an error is the one object on standard output. */
+/** With --json, the error is also the one object on standard output, unless the answer of the command is. */
 function fail(error: unknown): never {
   const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
-  if (asJson) process.stdout.write(`${JSON.stringify({ error: message })}\n`);
+  if (asJson && !hasAnswered()) process.stdout.write(`${JSON.stringify({ error: message })}\n`);
   // Wrong usage, which a repetition does not change.
   if (error instanceof CommanderError) process.exit(2);
   printAndExit(error);

@@ -19,7 +19,15 @@ export function notFound(noun: string, id: string | number): CommandError {
   return new CommandError(`${noun} not found: ${id}`);
 }
 
+let isAnswered = false;
+
+/** True if this process has printed the answer of its command. */
+export function hasAnswered(): boolean {
+  return isAnswered;
+}
+
 export function printAnswer({ json, lines }: Answer, asJson: boolean): void {
+  isAnswered = true;
   if (asJson) {
     if (Object.keys(json).length > 0) process.stdout.write(`${JSON.stringify(json)}\n`);
   } else if (lines.length > 0) process.stdout.write(`${printable(lines.join('\n'))}\n`);

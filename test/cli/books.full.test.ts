@@ -46,7 +46,7 @@ test('a statement is printed as CSV, as a page and as JSON, by default for the l
   ) as Record<string, unknown>;
   assert.deepEqual([opening, closing, lines], [868, 868, []]);
   const refused = await command('statement', accountId, '--month', '2285-12');
-  assert.equal(refused.code, 1);
+  assert.equal(refused.code, 2);
   assert.match(refused.stderr, /It must be a month that has begun, such as 2026-01\./);
 });
 

@@ -31,7 +31,7 @@ test('codes are printed as CSV, can be redeemed, listed with their state, and wi
   assert.equal((await redeemCode(database.db, accountId, code)).kind, 'redeemed');
   const listed = await run('code', 'list');
   assert.match(listed, /^BATCH .*NAME\n[0-9a-f-]{36} {2}1 of 3 +500 +no expiry {2}spring\n$/);
-  const [batchId = ''] = listed.split('  ');
+  const batchId = /^[0-9a-f-]{36}/m.exec(listed)?.[0] ?? '';
   assert.equal(await run('code', 'withdraw', batchId, '--reason', 'leaked'), '2 of 3 codes are withdrawn.\n');
   const [second = ''] = rows[1]?.split(',') ?? [];
   assert.equal((await redeemCode(database.db, accountId, second)).kind, 'code_invalid');

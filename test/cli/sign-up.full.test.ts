@@ -23,7 +23,7 @@ test('an operator without a mail server lists sign-ups and creates a link, which
   await requestSignUp(database.db, policy, { email: 'ann@example.com', address: '192.0.2.1' });
   const { stdout: listed } = await run(['sign-up', 'list']);
   assert.match(listed, /^SIGN-UP .*MAIL\n[0-9a-f-]{36} {2}ann@example\.com {2}192\.0\.2\.1 {2}20\S+Z {2}none\n$/);
-  const [linkId = ''] = listed.split('  ');
+  const linkId = /^[0-9a-f-]{36}/m.exec(listed)?.[0] ?? '';
   const { stdout: made } = await run(['sign-up', 'link', linkId]);
   const token =
     /^https:\/\/video\.example\.com\/console\/confirm#([\w-]{43})\nWorks once, until /.exec(made)?.[1] ?? '';

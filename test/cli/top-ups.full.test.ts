@@ -34,7 +34,7 @@ test('purchases are listed, and those without an event are granted by a command,
   };
   assert.match(
     await run('list'),
-    new RegExp(`^${topUpId} {2}${accountId} {2}\\S+ {2}open \\(test\\) {2}10000 credits {2}999 EUR\\n$`),
+    new RegExp(`^PURCHASE .*\\n${topUpId} {2}${accountId} {2}\\S+ {2}open \\(test\\) {2}10000 +999 EUR\\n$`),
   );
   assert.equal(await run('reconcile'), '1 records compared: 1 payments granted, 0 refunds and disputes booked.\n');
   assert.equal(
