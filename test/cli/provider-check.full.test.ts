@@ -64,7 +64,7 @@ test('an unreachable server and an invalid address are reported', async () => {
   assert.equal(unreachable.code, 1);
   assert.match(unreachable.stderr, /^http:\/\/127\.0\.0\.1:1 cannot be reached: /);
   const invalid = await videogen(process.env, 'provider', 'check', 'ftp://example.com');
-  assert.equal(invalid.code, 1);
+  assert.equal(invalid.code, 2);
   assert.match(invalid.stderr, /It must be an http or https URL/);
   const unset = await videogen(process.env, 'provider', 'check', 'http://127.0.0.1:1', '--key-env', 'NO_SUCH_KEY');
   assert.equal(unset.code, 1);
