@@ -30,8 +30,8 @@ export function wideColorsOf({ transfer, primaries, matrix }: Tags): WideColors 
 /** Luminance of a white page, by ITU-R BT.2408: it becomes the white of BT.709. */
 const whiteNits = 203;
 const hlgPeakNits = 1000;
-/** Brighter parts are compressed to what is above, so that they keep their shapes. */
-const kneeAt = 0.92;
+/** Brighter parts are compressed to what is above, so that they keep their shapes: a white page becomes 252 of 255. */
+const kneeAt = 0.95;
 /** The luminance that becomes the brightest value, as a multiple of white. */
 const peak = hlgPeakNits / whiteNits;
 

@@ -6,7 +6,7 @@ import type { Ffmpeg } from '../../src/tasks/ports.ts';
 
 type Color = readonly [red: number, green: number, blue: number];
 
-/** Colors of BT.709 with 8 bits, and white. They are below the part of the range that is compressed. */
+/** Colors of BT.709 with 8 bits, below the part of the range that is compressed, and white. */
 export const patches: readonly Color[] = [
   [200, 90, 70],
   [90, 160, 100],

@@ -28,13 +28,15 @@ before(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The compression of colors below white, and the codec, change values slightly. */
+/** The codec changes values slightly. */
 const tolerance = 8;
+/** Values of 8 bits in BT.709. White leaves room for what is brighter. */
+const shown = patches.map((color) => (Math.min(...color) === 255 ? [252, 252, 252] : color));
 
 async function assertPatches(picture: Buffer, what: string): Promise<void> {
   const { data, info } = await sharp(picture).removeAlpha().raw().toBuffer({ resolveWithObject: true });
   const scale = info.width / (patchPx * patches.length);
-  for (const [index, expected] of patches.entries()) {
+  for (const [index, expected] of shown.entries()) {
     const at = (Math.floor(info.height / 2) * info.width + Math.floor((index + 0.5) * patchPx * scale)) * info.channels;
     const found = [...data.subarray(at, at + 3)];
     const isNear = found.every((value, channel) => Math.abs(value - (expected[channel] ?? NaN)) <= tolerance);
