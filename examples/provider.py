@@ -52,12 +52,9 @@ def wait(job_id, video):
         if code == 0 and video.exists():
             save(job_id, "succeeded")
         else:
-            save(job_id, "failed", f"the command ended with {code}: {tail(video.parent / 'stderr.txt')}")
-
-
-def tail(log):
-    """The end of the command's error output, which operators read with `videogen task show`."""
-    return log.read_bytes()[-2000:].decode(errors="replace").strip() if log.exists() else "no output"
+            log = video.parent / "stderr.txt"  # operators read its end with `videogen task show`
+            output = log.read_bytes()[-2000:].decode(errors="replace").strip() if log.exists() else ""
+            save(job_id, "failed", f"the command ended with {code}: {output}")
 
 
 def cancel(job_id):

@@ -155,6 +155,7 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
       'images1.jpg',
       'images2.jpg',
       'request.json',
+      'stderr.txt',
       'video.mp4',
     ]);
   });
