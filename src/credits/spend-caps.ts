@@ -183,11 +183,11 @@ export function setSpendCaps(
   });
 }
 
-type KeptCap = Pick<SpendCap, 'period' | 'credits'>;
+type ProtectedCap = Pick<SpendCap, 'period' | 'credits'>;
 
 /** The caps of a subject that a key must not widen: all of them if the key itself has caps, else none. */
-const findKeptCaps = many<KeptCap, [accountId: string, subject: CapSubject, keyId: string]>({
-  name: 'find-caps-kept-from-key',
+const findProtectedCaps = many<ProtectedCap, [accountId: string, subject: CapSubject, keyId: string]>({
+  name: 'find-caps-protected-from-key',
   text: `
 select period, credits from spend_caps
 where account_id = $1 and subject_id = case $2 when 'key' then (select spend_subject from api_keys where id = $3::uuid) else $3::uuid end
@@ -200,7 +200,7 @@ order by array_position(array['day', 'month', 'total'], period)`,
 /** The key may not change caps in this way. */
 export type BeyondCaps = { readonly kind: 'beyond_caller'; readonly errors: readonly FieldError[] };
 
-/** Sets caps with a key. One that has caps sets lower ones only, for whatever subject: otherwise it would allow itself, or a key that it can use, to spend more. */
+/** Sets caps with a key. One that has caps sets lower ones only, for any subject: otherwise it would allow itself, or a key that it can use, to spend more. */
 export function setSpendCapsWithKey(
   db: Database,
   { accountId, keyId }: { readonly accountId: string; readonly keyId: string },
@@ -209,14 +209,14 @@ export function setSpendCapsWithKey(
 ): Promise<boolean | BeyondCaps> {
   return db.transaction<boolean | BeyondCaps>(async (run) => {
     await lockOpenAccount({ run }, accountId);
-    const errors = (await findKeptCaps({ run }, accountId, subject, keyId)).flatMap((kept) =>
-      refuseWider(kept, change),
+    const errors = (await findProtectedCaps({ run }, accountId, subject, keyId)).flatMap((cap) =>
+      refuseWider(cap, change),
     );
     return errors.length > 0 ? { kind: 'beyond_caller', errors } : setCaps({ run }, accountId, subject, change);
   });
 }
 
-function refuseWider({ period, credits }: KeptCap, change: CapChange): readonly FieldError[] {
+function refuseWider({ period, credits }: ProtectedCap, change: CapChange): readonly FieldError[] {
   const requested = change[period];
   const isWider = requested === null || (requested !== undefined && requested > credits);
   return isWider ? [{ path: period, message: `must be at most ${credits}, because the calling key has caps` }] : [];

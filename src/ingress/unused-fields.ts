@@ -1,7 +1,7 @@
 import type { Context } from '../http/context.ts';
 
 /** The header that names the fields of a create that changed nothing, so that no field is dropped silently. */
-const header = 'Videogen-Unused-Fields';
+const header = 'Unused-Fields';
 
 export const unusedHeader = {
   [header]: 'Paths of fields of this API that change nothing here, separated by commas; absent without any.',

@@ -161,7 +161,12 @@ test('422 unknown fields are named by their paths, each', async () => {
   const accountId = await newAccountNamed('a');
   const creates = { quota: 1, windowSeconds: 1, burst: 2 };
   const answer = await change('/limits', { accountId, creates, maxUnfinished: 3, rate: 1 });
-  const errors = ['creates.burst', 'maxUnfinished', 'rate'].map((path) => ({ path, message: 'unknown field' }));
+  const unknown = 'unknown field';
+  const errors = [
+    { path: 'creates.burst', message: unknown },
+    { path: 'maxUnfinished', message: `${unknown}, did you mean maxUnfinishedTasks?` },
+    { path: 'rate', message: unknown },
+  ];
   assertRefused(answer, 422, /unknown field/, { errors });
 });
 

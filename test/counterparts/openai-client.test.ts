@@ -97,7 +97,7 @@ describe("OpenAI's own client", () => {
     const video = await openai.videos.retrieve(id);
     assert.deepEqual([video.status, video.error?.code], ['failed', 'cancelled']);
     assert.deepEqual(await entryKinds(service.database.db, id), ['charge', 'refund']);
-    await assert.rejects(openai.videos.downloadContent(id), OpenAI.NotFoundError);
+    await assert.rejects(openai.videos.downloadContent(id), OpenAI.ConflictError);
     assert.deepEqual(await callbackTo('/cancelled'), ['video.failed', { id }]);
   });
 

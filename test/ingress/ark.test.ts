@@ -24,7 +24,7 @@ test('a new task is queued, and has every field that clients of Ark read', async
   assert.ok(Number(updatedAt) >= Number(createdAt));
   assert.deepEqual(others, {
     id,
-    model: 'doubao-seedance-2-0-260128',
+    model: 'seedance',
     status: 'queued',
     content: null,
     usage: null,

@@ -77,14 +77,14 @@ test('kie: the record and its param name the model as the create did, and anothe
   assert.equal(record['model'], 'bytedance/seedance-2-5');
   assert.equal((JSON.parse(String(record['param'])) as Record<string, unknown>)['model'], 'bytedance/seedance-2-5');
   assert.deepEqual((await create('bytedance/seedance-2')).json.data, first.json.data);
-  assert.equal(first.headers['videogen-unused-fields'], 'input.speed');
+  assert.equal(first.headers['unused-fields'], 'input.speed');
 });
 
 test('no field is dropped silently: the response names those that changed nothing', async () => {
   const { key } = await service.newAccount(10_000);
   const model = 'videogen-2.0';
   const unused = async (path: string, body: object) =>
-    (await send(key, 'POST', path, { model, ...body })).headers['videogen-unused-fields'];
+    (await send(key, 'POST', path, { model, ...body })).headers['unused-fields'];
   const openAI = { prompt: 'A', user: 'u', metadata: { order: '1' } };
   assert.equal(await unused('/v1/videos', openAI), 'user, metadata.order');
   assert.equal(await unused('/api/v1/videos', { prompt: 'B', session_id: 's', trace: {} }), 'session_id, trace');

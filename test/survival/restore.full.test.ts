@@ -39,7 +39,7 @@ describe('after a loss', { concurrency: true }, () => {
     const unknown = await generating('/unknown');
     await waitForJob(accepted);
     const early = await command('reconcile', '--restored');
-    assert.deepEqual([early.code, early.stdout], [1, '']);
+    assert.equal(early.code, 1);
     assert.match(early.stderr, /has polled in the last 90 seconds: stop all workers/);
     await worker.close();
     // Its progress, too, is that of the database which is lost.
@@ -164,7 +164,7 @@ describe('after a loss', { concurrency: true }, () => {
     for (const taskId of [present, more])
       await rm(join(String(environment['RESULT_STORE']), 'results', taskId), { recursive: true });
     const refused = await command('media', 'check', '--forget');
-    assert.deepEqual([refused.code, refused.stdout], [1, '']);
+    assert.equal(refused.code, 1);
     assert.match(refused.stderr, /^2 of 3 videos are not in .*--forget all\.$/m);
     assert.equal((await findTask(db, present))?.mediaDeletedAt, undefined);
     await command('media', 'check', '--forget', 'all');
