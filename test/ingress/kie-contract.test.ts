@@ -88,7 +88,10 @@ test('422 names the fields as the client wrote them, and charges nothing', async
   const { kie, accountId } = await newAccount();
   const answer = await service().create(kie, { model: 'veo3', input: { prompt: 'A cat', aspect_ratio: '2:1' } });
   const ratioRule = 'must be one of adaptive, 16:9, 9:16, 1:1, 4:3, 3:4, 21:9';
-  const names = [...service().deps.catalogue().models.values()].flatMap(({ model, aliases = [] }) => [...aliases, model]);
+  const names = [...service().deps.catalogue().models.values()].flatMap(({ model, aliases = [] }) => [
+    ...aliases,
+    model,
+  ]);
   const modelRule = `must be one of ${names.join(', ')}`;
   assertRefused(answer, 422, /^model: must be one of bytedance/, {
     errors: [

@@ -26,7 +26,7 @@ describe('a video', () => {
     const shown = read(waiting);
     assert.deepEqual(
       [shown['status'], shown['model'], shown['size'], shown['seconds'], shown['expires_at']],
-      ['queued', 'studio/rich', '1280x720', '4', null],
+      ['queued', least.model, '1280x720', '4', null],
     );
     await succeed(id);
     const { status, completed_at, expires_at } = read(await send('GET', `/v1/videos/${id}`));

@@ -154,7 +154,7 @@ describe('a create whose answer was lost', () => {
     const { request, job } = await begin();
     assert.deepEqual(await lost(request), { kind: 'found', id: job.id });
     const taken = await lost(request, { claimed: async () => new Set([job.id]) });
-    assert.deepEqual(taken, { kind: 'later', afterMs: 15_000 });
+    assert.deepEqual(taken, { kind: 'later', afterMs: 2_000 });
   });
 
   test('is not taken for a job of an hour ago with the same prompt', async (t) => {
