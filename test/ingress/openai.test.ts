@@ -34,8 +34,9 @@ describe('a video', () => {
     assert.equal(Number(expires_at) - Number(completed_at), 14 * 86_400);
   });
 
-  test('has no spritesheet, and no content once it was deleted', async () => {
+  test('has no spritesheet, and no content before its end and once it was deleted', async () => {
     const id = await created(post(least));
+    assertFailure(await send('GET', `/v1/videos/${id}/content`), 'task_not_finished');
     await succeed(id);
     assertFailure(await send('GET', `/v1/videos/${id}/content?variant=spritesheet`), 'variant_not_offered');
     assertError(await send('GET', `/v1/videos/${id}/content?variant=gif`), 422, 'variant', /must be one of video/);
