@@ -75,7 +75,6 @@ describe('an installation by the compose file', { skip: skipWithoutDocker }, () 
     const [, override = ''] = /`docker-compose\.override\.yml`:\n\n```yaml\n(.*?)^```$/ms.exec(page) ?? [];
     await writeFile(join(stage.folder, 'docker-compose.override.yml'), override);
     await writeFile(join(stage.folder, 'smtp-url'), 'smtp://mail.example.com:587');
-    await stage.setVariable('SMTP_FROM', 'no-reply@example.com');
     const [recipe] = documentedRecipes('docs/providers/ark.md');
     await writeFile(join(stage.folder, 'catalogue/catalogue.yaml'), recipe?.text ?? assert.fail('no recipe'));
     await follow(stage, 'a catalogue', commandsBeside("echo 'VIDEOGEN_MODELS="));
