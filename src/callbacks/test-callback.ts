@@ -43,8 +43,8 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
   });
   return {
     /**
-     * Returns the receiver's status, or why there is none: for a receiver that is not public always after the longest time an attempt may
-     * take. Otherwise a client could distinguish rejected addresses from slow ones and map our network.
+     * Returns the receiver's status, or why there is none. For a receiver that is not public, it always returns after the longest time of
+     * an attempt. Otherwise a client could distinguish rejected addresses from slow ones and map our network.
      */
     send: async ({ accountId, url, dialect, event }: TestCallback): Promise<number | ReceiverError> => {
       const { status, startedAt, error } = await post({

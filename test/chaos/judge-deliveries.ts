@@ -3,7 +3,7 @@ import { deliveredOf, dueFor, type Film, type ShortOrder } from './short-results
 
 /**
  * A successful task whose upstream made another film than was ordered costs the price of the film that its customer can fetch, as it was
- * measured there. Answers a sentence for each breach.
+ * measured there. Returns a sentence for each violation.
  */
 export function judgeDelivery(
   { taskId, creditsCharged, creditsRefunded }: FinalTask,

@@ -6,7 +6,7 @@ import type { Evidence, FinalTask } from './evidence.ts';
 
 type Seen = Pick<Evidence, 'tasks' | 'kindJobs' | 'unsettledJobs'>;
 
-/** Answers a sentence for each breach. */
+/** Returns a sentence for each violation. */
 export function judgeKinds({ tasks, kindJobs, unsettledJobs }: Seen): readonly string[] {
   const taskOf = new Map(tasks.map((task) => [task.nonce, task]));
   const verdicts = [...kindJobs].flatMap(([name, jobs]) => {

@@ -1,7 +1,7 @@
 import type { FullDisk } from './disks.ts';
 import type { ProcessEvidence } from './evidence.ts';
 
-/** Nothing but the breaker ends a process of the service, and none outlives it. Answers a sentence for each breach. */
+/** Only the breaker ends a process of the service, and none outlives it. Returns a sentence for each violation. */
 export function judgeProcesses({ ended, unruly, left }: ProcessEvidence): readonly string[] {
   return [
     ...ended.map((one) => `${one}, and nothing had killed it`),
@@ -10,7 +10,7 @@ export function judgeProcesses({ ended, unruly, left }: ProcessEvidence): readon
   ];
 }
 
-/** A full disk is noticed, and the service goes on without a restart when there is space. Answers a sentence for each breach. */
+/** A full disk is noticed, and the service continues without a restart when there is space. Returns a sentence for each violation. */
 export function judgeFullDisks(fullDisks: readonly FullDisk[]): readonly string[] {
   return fullDisks.flatMap(({ name, wasNoticed, isUsable }) => [
     ...(wasNoticed ? [] : [`the full disk of the ${name} was never noticed`]),

@@ -6,7 +6,7 @@ import type { ShortfallPolicy } from '../../src/models/model.ts';
 // Upstreams that deliver another film than was ordered, and what a task may cost then. The rule is written down here once more, so that
 // the service is compared with it.
 
-/** The films of these upstreams, whatever was ordered. Their length is that of the longest order, unless they are brief. */
+/** The films of these upstreams, for any order. Their length is that of the longest order, unless they are brief. */
 export const films = {
   whole: { seconds: 6, hasSound: true, isUpright: false },
   brief: { seconds: 2, hasSound: true, isUpright: false },

@@ -147,7 +147,7 @@ async function newApi(run: ClusterStage['run'], baseUrl: string): Promise<Api> {
 
 function startTemporal(program: string, port: number): () => Promise<unknown> {
   const address = ['--ip', '127.0.0.1', '--port', String(port)];
-  // It notices within seconds, instead of six minutes, that a version of workers has no more tasks.
+  // Temporal detects within seconds, instead of six minutes, that a version of workers has no tasks left.
   const drainage = ['VisibilityGracePeriod', 'RefreshInterval'].flatMap((name) => [
     '--dynamic-config-value',
     `matching.wv.VersionDrainageStatus${name}="1s"`,

@@ -222,7 +222,7 @@ test('the same reads show the other account to its owner, so the tests above had
     const found = path.replace('{id}', String(taskId)) + search;
     const { bytes, headers } = await other.owner.ask('GET', found, { accountId: other.accountId });
     const text = `${headers.location ?? ''} ${bytes.toString()}`;
-    // The store has no file, which only the owner of the task is told.
+    // The store has no file. Only the owner of the task gets this error.
     if (![mark, ...other.ids, 'media_missing'].some((one) => text.includes(one))) silent.push(operationId);
   }
   assert.deepEqual(silent, nameless);

@@ -118,9 +118,9 @@ describe('videogen start, with servers of its own', () => {
   });
 
   test('a command that fails prints the reason and exits with 1', async () => {
-    const nobody = '01900000-0000-7000-8000-000000000000';
-    const { code, stdout, stderr } = await videogen(env, 'credits', 'grant', nobody, '5', '--reason', 'x', '--json');
-    const error = `account not found: ${nobody}`;
+    const unknownId = '01900000-0000-7000-8000-000000000000';
+    const { code, stdout, stderr } = await videogen(env, 'credits', 'grant', unknownId, '5', '--reason', 'x', '--json');
+    const error = `account not found: ${unknownId}`;
     assert.deepEqual([code, JSON.parse(stdout)], [1, { error }]);
     assert.match(stderr, /account not found/);
   });

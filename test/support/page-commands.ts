@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const pages = readdirSync('docs/operations');
 
-/** The lines of the only block of commands, of all pages or of one, that has this command; a line that ends in `\` goes on in the next. */
+/** The lines of the only block of commands, of all pages or of one, that has this command. A line that ends in `\` continues in the next one. */
 export function commandsBeside(command: string, page?: string): readonly string[] {
   const texts = (page === undefined ? pages : [page]).map((name) => readFileSync(`docs/operations/${name}`, 'utf8'));
   const blocks = texts.flatMap((text) => [...text.matchAll(/^```\w*\n(.*?)^```$/gms)]).map(([, text = '']) => text);
