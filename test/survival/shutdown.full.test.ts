@@ -10,6 +10,9 @@ import { waitFor } from '../support/wait-for.ts';
 /** Tasks that wait for the one slot of generation. */
 const backlog = 20;
 
+/** `TASK_QUEUE_TYPE_WORKFLOW` of Temporal's API. */
+const workflowTasks = 1;
+
 test('a worker that shuts down in the middle of a generation drains without waiting for it, and the next one goes on with the same job', () =>
   withInstallation(async ({ db, upstream, startWorker, startGenerating }) => {
     const first = await startWorker();
@@ -70,10 +73,12 @@ test('two versions of the worker side by side: each task stays with the version 
 test('a task of a worker without a version continues on the first version that becomes current', () =>
   withInstallation(async (installation) => {
     const { db, upstream, client, startWorker, startGenerating } = installation;
-    await startWorker();
+    const unversioned = await startWorker();
     const began = await startGenerating();
     await startWorker({ settings: { workerVersion: '1.0.0' } });
     await makeCurrent(client, installation, '1.0.0');
+    // Temporal may send it the next step of the workflow that it has cached until it has learned of the change.
+    await unversioned.close();
     upstream.finish();
     assert.equal((await waitForEnd(db, began)).state, 'success');
     assert.deepEqual(await versionsOf(client, began), ['1.0.0']);
@@ -88,20 +93,28 @@ async function withInstallation(story: (one: Installation) => Promise<void>, ext
   }
 }
 
-/** Does what `temporal worker deployment set-current-version` does. Temporal accepts it only after it has registered the version. */
+/**
+ * Does what `temporal worker deployment set-current-version` does, and waits until the task queue follows it.
+ * Temporal accepts it only after it has registered the version.
+ */
 async function makeCurrent(client: Client, { settings }: TestEnvironment, buildId: string): Promise<void> {
+  const { namespace } = settings.temporal;
+  const set = { namespace, deploymentName: settings.taskQueue, buildId, identity: 'a test' };
   await waitFor(`version ${buildId}`, async () => {
     try {
-      await client.workflowService.setWorkerDeploymentCurrentVersion({
-        namespace: settings.temporal.namespace,
-        deploymentName: settings.taskQueue,
-        buildId,
-        identity: 'a test',
-      });
+      await client.workflowService.setWorkerDeploymentCurrentVersion(set);
       return true;
     } catch {
       return undefined;
     }
+  });
+  await waitFor(`tasks to go to version ${buildId}`, async () => {
+    const { versioningInfo } = await client.workflowService.describeTaskQueue({
+      namespace,
+      taskQueue: { name: settings.taskQueue },
+      taskQueueType: workflowTasks,
+    });
+    return versioningInfo?.currentDeploymentVersion?.buildId === buildId ? true : undefined;
   });
 }
 
