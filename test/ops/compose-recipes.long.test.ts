@@ -77,7 +77,10 @@ describe('an installation by the compose file', { skip: skipWithoutDocker }, () 
     await writeFile(join(stage.folder, 'smtp-url'), 'smtp://mail.example.com:587');
     const [recipe] = documentedRecipes('docs/providers/ark.md');
     await writeFile(join(stage.folder, 'catalogue/catalogue.yaml'), recipe?.text ?? assert.fail('no recipe'));
-    await follow(stage, 'a catalogue', commandsBeside("echo 'VIDEOGEN_MODELS="));
+    // The recipe sells reference media, which Ark fetches from here.
+    await stage.setVariable('PUBLIC_URL', 'https://video.example.com');
+    const lines = commandsBeside("echo 'VIDEOGEN_MODELS=").map((line) => line.replace('…', 'a-key-of-the-test'));
+    await follow(stage, 'a catalogue', lines);
     const offered = (name: string) =>
       waitFor(`the model ${name}`, async () => {
         const answer = await call(api, '/api/v1/models').catch(() => undefined);
