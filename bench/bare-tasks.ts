@@ -17,10 +17,10 @@ export type BareSpender = 'worker' | 'Temporal' | 'PostgreSQL';
 export type BareTasks = {
   readonly perSecond: (count: number, activities: 1 | 2) => Promise<Batch<BareSpender>>;
   /**
-   * Milliseconds from the request to start the workflow until its activity
-   * begins.
+   * Starts a workflow. Returns the milliseconds from the request to start it
+   * until its activity begins.
    */
-  readonly startLagMs: () => Promise<number>;
+  readonly startOne: () => Promise<{ readonly taskId: string; readonly lagMs: number }>;
   close(): Promise<void>;
 };
 
@@ -60,10 +60,11 @@ export async function startBareTasks({ postgresPid }: Bench, { address, pid }: E
         ended,
         spenders: { worker: worker.pid, Temporal: pid, PostgreSQL: postgresPid },
       }),
-    startLagMs: async () => {
+    startOne: async () => {
       const [taskId, askedAt] = [uuidv7(), performance.timeOrigin + performance.now()];
       await start(taskId, 1);
-      return (await waitFor('the activity of a bare task', () => began.get(taskId))) - askedAt;
+      const beganAt = await waitFor('the activity of a bare task', () => began.get(taskId));
+      return { taskId, lagMs: beganAt - askedAt };
     },
     close: async () => {
       await worker.stop();

@@ -32,9 +32,10 @@ export type WholeTasks = {
    */
   readonly calledBackPerSecond: (count: number) => Promise<Batch<Spender>>;
   /**
-   * Milliseconds from the response to createTask until the provider is called.
+   * Creates a task and waits for its end. Returns the milliseconds from the
+   * response to createTask until the provider is called.
    */
-  readonly startLagMs: () => Promise<number>;
+  readonly startOne: () => Promise<{ readonly taskId: string; readonly lagMs: number }>;
   readonly countFinished: () => Promise<number>;
   close(): Promise<void>;
 };
@@ -63,14 +64,14 @@ export async function startWholeTasks(
     perSecond: (count) => runBatch(count, { begin: () => createAll(clients, count), ended: countFinished, spenders }),
     calledBackPerSecond: (count) =>
       runBatch(count, { begin: () => createAll(clients, count, receiver.url), ended: receiver.received, spenders }),
-    startLagMs: async () => {
+    startOne: async () => {
       const [client] = clients;
       if (client === undefined) throw new Error('no client');
       const wanted = (await countFinished()) + 1;
       const { taskId, answeredAt } = await client.create();
       const askedAt = await waitFor('the provider to be called', () => watched.asked.get(taskId));
       await waitFor('the end of a task', async () => ((await countFinished()) >= wanted ? true : undefined));
-      return askedAt - answeredAt;
+      return { taskId, lagMs: askedAt - answeredAt };
     },
     close: async () => {
       for (const client of clients) client.close();

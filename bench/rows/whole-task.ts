@@ -2,6 +2,7 @@ import { connectTemporal } from '../../src/temporal/connect.ts';
 import { type BareSpender, type BareTasks, startBareTasks } from '../bare-tasks.ts';
 import { atOnce, type Batch, medianBatch, sizedBatches } from '../batch.ts';
 import type { Bench, Engine, Rows } from '../bench.ts';
+import { type HistoryParts, historyParts, showParts } from '../history-parts.ts';
 import { interleaved } from '../rounds.ts';
 import { nothingToReach, type Row, showMs, showRate, times } from '../row.ts';
 import { median } from '../statistics.ts';
@@ -33,6 +34,7 @@ export async function* wholeTaskRows(bench: Bench): Rows {
     yield { ...rateRow(`${whole}, ${engine.name}`, floor, measured, events), isFirst: true };
     yield calledBackRow(engine, medianBatch(batches.floorOfTwo), medianBatch(batches.calledBack));
     yield processorRow(engine, floor, measured);
+    yield await partsRow(bench, engine, bare, ours);
     if (bench.beside !== undefined) yield besideRow(bench.beside, medianBatch(batches.old), measured);
   } finally {
     await Promise.all([bare.close(), ours.close(), old?.close()]);
@@ -143,13 +145,13 @@ function showSpent({ cpuMs }: Batch): string {
 async function lagRow(bench: Bench, bare: BareTasks, ours: WholeTasks): Promise<Row> {
   const { engine } = bench;
   const count = bench.quick ? quickSingles : singles;
-  const each = async (once: () => Promise<number>) => {
+  const each = async ({ startOne }: Pick<BareTasks, 'startOne'>) => {
     const values: number[] = [];
-    for (let index = 0; index < count; index += 1) values.push(await once());
+    for (let index = 0; index < count; index += 1) values.push((await startOne()).lagMs);
     return median(values);
   };
-  if (!bench.quick) await Promise.all([each(bare.startLagMs), each(ours.startLagMs)]);
-  const lags = await interleaved(bench, { floor: () => each(bare.startLagMs), ours: () => each(ours.startLagMs) });
+  if (!bench.quick) await Promise.all([each(bare), each(ours)]);
+  const lags = await interleaved(bench, { floor: () => each(bare), ours: () => each(ours) });
   const [floor, measured] = [median(lags.floor), median(lags.ours)];
   return {
     what: `createTask's answer → the provider is asked to generate, idle, ${engine.name}`,
@@ -158,6 +160,31 @@ async function lagRow(bench: Bench, bare: BareTasks, ours: WholeTasks): Promise<
     ratio: `p50 ${times(measured / floor)}`,
     ...nothingToReach,
   };
+}
+
+/** Measures where the time between the start of a workflow and its end goes, with one at a time. */
+async function partsRow({ quick }: Bench, engine: Engine, bare: BareTasks, ours: WholeTasks): Promise<Row> {
+  const { client, close } = connectTemporal({ connection: { address: engine.address }, namespace: 'default' });
+  const partsOf = async ({ startOne }: Pick<BareTasks, 'startOne'>) => {
+    const all: HistoryParts[] = [];
+    while (all.length < (quick ? quickSingles : singles)) {
+      const handle = client.workflow.getHandle((await startOne()).taskId);
+      await handle.result();
+      all.push(historyParts((await handle.fetchHistory()).events ?? []));
+    }
+    return showParts(all);
+  };
+  try {
+    return {
+      what: `where the time of one workflow goes, one at a time, ${engine.name}`,
+      floor: `bare workflow with one empty activity: ${await partsOf(bare)}`,
+      measured: await partsOf(ours),
+      ratio: '–',
+      ...nothingToReach,
+    };
+  } finally {
+    await close();
+  }
 }
 
 async function eventsOfOne({ address }: Engine, { service }: WholeTasks): Promise<number> {

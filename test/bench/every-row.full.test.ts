@@ -28,6 +28,7 @@ const rows: Readonly<Record<string, readonly string[]>> = {
     `${wholeTask}, ${engine}`,
     'the same until its callback',
     'processor time of one whole task',
+    'where the time of one workflow goes',
     `${wholeTask}, beside the checkout`,
   ],
   peers: ['peer: Temporal, used in the textbook way'],
