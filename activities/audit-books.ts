@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { AuditKind } from '../src/temporal/maintenance.ts';
+import type { AuditKind } from '../src/credits/ledger-audit.ts';
 import { runAudit } from '../src/credits/ledger-audit.ts';
 import type { ActivityDeps } from './deps.ts';
 

@@ -7,7 +7,7 @@ import type { VideoInspector } from '../src/media/inspect-video.ts';
 import type { VideoNormaliser } from '../src/media/normalize-video.ts';
 import type { MediaFetch } from '../src/media/reference-media.ts';
 import type { Events } from '../src/metrics/events.ts';
-import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
+import type { CallbackAnswer, CallbackPost } from '../src/callbacks/post-callback.ts';
 import type { PaymentProvider } from '../src/payments/contract.ts';
 import type { Providers, TestProvider } from '../src/providers/registry.ts';
 import type { Database } from '../src/platform/database/database.ts';

@@ -2,7 +2,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/callbacks/callback.ts';
 import { OutboundError } from '../src/outbound/outbound-error.ts';
-import type { CallbackAnswer } from '../src/outbound/webhook.ts';
+import type { CallbackAnswer } from '../src/callbacks/post-callback.ts';
 import { type MadeAttempt, recordDeliveryAttempt } from '../src/callbacks/deliveries.ts';
 import type { ActivityDeps } from './deps.ts';
 

@@ -45,7 +45,7 @@ const mayImport: Record<string, readonly string[]> = {
     .concat('types:src/credits', 'types:src/temporal', 'types:src/metrics'),
   'src/moderation': ['src/outbound', 'types:src/metrics', 'types:src/models', 'types:src/providers'],
   'src/operators': ['src/accounts', 'src/people', 'src/tasks'],
-  'src/outbound': ['src/callbacks', 'types:src/accounts'],
+  'src/outbound': [],
   'src/people': ['src/accounts', 'src/credits', 'src/mail', 'src/operators'],
   'src/payments': ['src/accounts', 'src/credits', 'types:src/models', 'types:src/metrics'],
   'src/providers': ['src/media', 'src/models', 'src/operators', 'src/outbound', 'src/tasks'],
@@ -55,7 +55,7 @@ const mayImport: Record<string, readonly string[]> = {
     .concat('src/models', 'types:src/media', 'types:src/metrics'),
   'src/temporal': ['src/models', 'src/tasks', 'types:src/config', 'types:src/metrics', 'types:workflows'],
   activities: [...nouns.filter((folder) => folder !== 'src/ingress' && folder !== 'src/mcp'), 'types:src/metrics'],
-  workflows: ['src/callbacks', 'src/tasks', 'src/temporal', 'types:activities'],
+  workflows: ['src/callbacks', 'src/tasks', 'src/temporal', 'types:activities', 'types:src/credits'],
   'src/config': ['brand', 'media', 'models', 'outbound', 'tasks', 'temporal']
     .map((noun) => `src/${noun}`)
     .concat('types:src/moderation'),

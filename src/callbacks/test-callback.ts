@@ -11,7 +11,7 @@ import type { Log } from '../platform/log.ts';
 import { brandToken } from '../brand/brand.ts';
 import { createGuardedClient } from '../outbound/client.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
-import { createCallbackPoster } from '../outbound/webhook.ts';
+import { createCallbackPoster } from './post-callback.ts';
 import { readClock } from '../platform/database/clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { type EventType, eventBody } from './event.ts';

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import type { Events } from '../metrics/events.ts';
+import type { Emits } from '../platform/emits.ts';
 import { dayMs } from '../platform/duration.ts';
 import { createLog } from '../platform/log.ts';
 import { openPayments } from '../payments/open-payments.ts';
+import type { PaymentSettled } from '../payments/process-payments.ts';
 import { reconcilePayments } from '../payments/reconcile-payments.ts';
 import { listTopUps, type TopUp } from '../payments/top-ups.ts';
 import { addCommand, sampleAccount } from './add-command.ts';
@@ -42,7 +43,7 @@ async function reconcile({ db, config }: Context, { days }: { days: number }): P
   if (provider === undefined)
     throw new CommandError('no payment provider: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET');
   const counts = { granted: 0, granted_late: 0, not_granted: 0, reversed: 0, not_comparable: 0, unknown: 0 };
-  const events: Events = {
+  const events: Emits<PaymentSettled> = {
     emit: (event) => {
       if (event.kind === 'payment_settled') counts[event.outcome] += 1;
     },

@@ -187,7 +187,7 @@ const schema = z.object({
   generationConcurrency: from('GENERATION_CONCURRENCY', wholeNumber(1, 10_000), '2'),
   remoteConcurrency: from('REMOTE_CONCURRENCY', wholeNumber(1, 10_000), '1000'),
   taskConcurrency: from('TASK_CONCURRENCY', wholeNumber(1, 10_000), '100'),
-  // A slow receiver occupies a slot for 15 seconds, and an account at most 16 slots (src/outbound/webhook.ts).
+  // A slow receiver occupies a slot for 15 seconds, and an account at most 16 slots (src/callbacks/post-callback.ts).
   callbackConcurrency: from('CALLBACK_CONCURRENCY', wholeNumber(1, 10_000), '500'),
   workerQueues: from('WORKER_QUEUES', parsedBy(parseQueueNames), queueNames.join(',')),
   workerVersion: from('WORKER_VERSION', plainName),

@@ -1,4 +1,3 @@
-import type { AuditKind } from '../temporal/maintenance.ts';
 import type { Database } from '../platform/database/database.ts';
 import { type AuditScope, checkBooks, checkGuards, type LedgerViolation } from './ledger-rules.ts';
 import { many, none, one } from '../platform/database/statement.ts';
@@ -16,6 +15,9 @@ const maxViolations = 1_000;
 export function auditLedger(db: Database, onPage = () => {}): Promise<readonly LedgerViolation[]> {
   return check(db, [accountsAfter, entriesAfter, tasksAfter, cappedAfter], {}, onPage);
 }
+
+/** `recent`: the rows changed since the last audit, and known violations. */
+export type AuditKind = 'recent' | 'full';
 
 /** Audits and records violations. A violation stays recorded until an audit finds it corrected. */
 export async function runAudit(db: Database, kind: AuditKind, onPage = () => {}): Promise<readonly LedgerViolation[]> {

@@ -18,7 +18,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { brandToken } from '../brand/brand.ts';
 import { createGuardedClient } from '../outbound/client.ts';
 import { createProviderClient, type ProviderClient } from '../outbound/provider-client.ts';
-import { createCallbackPoster } from '../outbound/webhook.ts';
+import { createCallbackPoster } from '../callbacks/post-callback.ts';
 import { openPayments } from '../payments/open-payments.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import { createProviders } from '../providers/registry.ts';

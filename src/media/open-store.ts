@@ -1,22 +1,29 @@
 import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
 import { SetupError } from '../platform/errors.ts';
 import { nameOfStore, type S3Config, type StoreLocation } from './store-location.ts';
 import type { Log } from '../platform/log.ts';
 import { createFolderFiles } from './folder-files.ts';
 import { createResultStore, type MediaFiles, type ResultStore } from './result-store.ts';
+import type { LinkSignerOptions } from './signed-link.ts';
 import { createTwoStores } from './two-stores.ts';
 import { makePrivateFolder } from '../platform/startup-errors.ts';
-import type { Settings } from '../config/settings.ts';
+
+/** The settings of the result store, and those of the links to its files. */
+export type StoreSettings = S3Config &
+  LinkSignerOptions & {
+    readonly resultStore: StoreLocation;
+    /** The store that an installation is moved from or to. */
+    readonly resultStoreAlso?: StoreLocation | undefined;
+  };
 
 /** The result store by default. */
-export function defaultStore({ dataFolder }: Pick<Config, 'dataFolder'>): StoreLocation {
+export function defaultStore({ dataFolder }: { readonly dataFolder: string }): StoreLocation {
   return { kind: 'folder', path: join(dataFolder, 'results') };
 }
 
 /** Opens the result store. Throws `SetupError` if the store rejects us; an unavailable bucket only delays the tasks that need it. */
 export async function openStore(
-  settings: Settings,
+  settings: StoreSettings,
   log: Log,
   uses: { readonly writes: boolean },
 ): Promise<ResultStore> {
@@ -37,7 +44,7 @@ export async function openStore(
 }
 
 /** Opens the store for signing links only, without access to its files. */
-export async function openStoreForLinks(settings: Settings): Promise<ResultStore> {
+export async function openStoreForLinks(settings: StoreSettings): Promise<ResultStore> {
   return createResultStore(await openFiles(settings.resultStore, settings), settings);
 }
 

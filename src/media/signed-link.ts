@@ -1,5 +1,4 @@
 import { createSigner } from './signer.ts';
-import type { ResultLinks } from '../tasks/task-record.ts';
 import type { Task } from '../tasks/task.ts';
 
 export type LinkSignerOptions = {
@@ -11,6 +10,8 @@ export type LinkSignerOptions = {
   readonly publicUrl: string;
   readonly now?: (() => number) | undefined;
 };
+
+export type ResultLinks = { readonly resultUrls: readonly string[]; readonly lastFrameUrl?: string };
 
 /** A link to the media route, as the client sent it. */
 export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };

@@ -1,7 +1,9 @@
+import type { CatalogueRead } from '../models/live-catalogue.ts';
+import type { ScheduleChecked } from '../temporal/maintenance.ts';
 import { type EventMetric, onEventsOf, type PartName } from './metric.ts';
 
 export type HealthMetricEvent =
-  | { readonly kind: 'catalogue_read'; readonly part: PartName; readonly isRefused: boolean }
+  | CatalogueRead
   | { readonly kind: 'database_checked'; readonly part: PartName; readonly isUp: boolean }
   | { readonly kind: 'clock_checked'; readonly part: PartName; readonly offsetMs: number }
   | { readonly kind: 'temporal_checked'; readonly part: PartName; readonly isUp: boolean }
@@ -13,12 +15,7 @@ export type HealthMetricEvent =
       readonly isWritable: boolean;
     }
   | { readonly kind: 'log_lines_dropped'; readonly lines: number }
-  | {
-      readonly kind: 'schedule_checked';
-      readonly queue: string;
-      readonly schedule: string;
-      readonly isPresent: boolean;
-    };
+  | ScheduleChecked;
 
 const on = onEventsOf<HealthMetricEvent>();
 

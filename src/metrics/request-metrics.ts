@@ -1,7 +1,8 @@
+import { checkOutcomes, type ContentChecked } from '../moderation/moderator.ts';
+import { paymentOutcomes, type PaymentSettled } from '../payments/process-payments.ts';
+import type { RequestsDropped } from '../requests/request-log.ts';
 import { type EventMetric, onEventsOf, requestBuckets } from './metric.ts';
 
-const paymentOutcomes = ['granted', 'granted_late', 'not_granted', 'reversed', 'not_comparable', 'unknown'] as const;
-const checkOutcomes = ['allowed', 'refused', 'error'] as const;
 const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as const;
 
 export type RequestMetricEvent =
@@ -18,17 +19,10 @@ export type RequestMetricEvent =
       /** Undefined for a long poll. */
       readonly durationSeconds: number | undefined;
     }
-  /** The log of requests had no room for these requests. */
-  | { readonly kind: 'logged_requests_dropped'; readonly requests: number }
-  | {
-      readonly kind: 'content_checked';
-      /** `error`: the moderation hook gave no usable answer in time. */
-      readonly outcome: (typeof checkOutcomes)[number];
-      readonly durationMs: number;
-    }
+  | RequestsDropped
+  | ContentChecked
   | { readonly kind: 'callback_attempted'; readonly status: number | undefined; readonly durationMs: number }
-  /** `granted_late`: reconciliation found the payment, not an event; `unknown`: an event about a payment that is not ours. */
-  | { readonly kind: 'payment_settled'; readonly outcome: (typeof paymentOutcomes)[number] };
+  | PaymentSettled;
 
 const on = onEventsOf<RequestMetricEvent>();
 

@@ -6,7 +6,7 @@ import type { Catalogue } from './catalogue/models.ts';
 import { ConfigError } from '../platform/errors.ts';
 import { createSharedPoll } from '../platform/shared-poll.ts';
 import type { Log } from '../platform/log.ts';
-import type { Events } from '../metrics/events.ts';
+import type { Emits } from '../platform/emits.ts';
 import type { PartName } from '../metrics/metric.ts';
 
 export type LiveCatalogue = {
@@ -28,12 +28,14 @@ export type CatalogueState = {
   readonly refused: { readonly at: number; readonly problems: readonly string[] } | undefined;
 };
 
+export type CatalogueRead = { readonly kind: 'catalogue_read'; readonly part: PartName; readonly isRefused: boolean };
+
 export type LiveSource = Omit<CatalogueSource, 'path' | 'readText'> & {
   /** Undefined for the built-in catalogue, which never changes. */
   readonly path: string | undefined;
   readonly log: Pick<Log, 'info' | 'error'>;
   readonly part: PartName;
-  readonly events: Events;
+  readonly events: Emits<CatalogueRead>;
   /** Receives the catalogues before and after each reload. */
   readonly onReload?: (before: Catalogue, after: Catalogue) => void;
 };

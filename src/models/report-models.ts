@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalogue } from './catalogue/models.ts';
-import { type GenerationQueue, isServed, queueOf, unservedModels, type WorkerReport } from './catalogue/served.ts';
-import type { QueueName } from '../temporal/task-queues.ts';
+import {
+  type GenerationQueue,
+  generationQueues,
+  isServed,
+  queueOf,
+  unservedModels,
+  type WorkerReport,
+} from './catalogue/served.ts';
 import type { Log } from '../platform/log.ts';
 import { type Database, inTime } from '../platform/database/database.ts';
 import { deleteWorkerReports, listWorkerReports, saveWorkerReport } from './worker-reports.ts';
@@ -19,7 +25,7 @@ const maxRefusalLength = 2_000;
 
 type Reporting = {
   readonly catalogue: Pick<LiveCatalogue, 'current' | 'state'>;
-  readonly workerQueues: readonly QueueName[];
+  readonly workerQueues: readonly string[];
   readonly db: Database;
   readonly pauseMs?: number;
 };
@@ -29,7 +35,7 @@ export function reportModels({ catalogue, workerQueues, db, pauseMs = reportPaus
   const workerId = randomUUID();
   const bounded = inTime(db, statementLimitMs);
   const stopping = new AbortController();
-  const queues = (['generation', 'generation-remote'] as const).filter((queue) => workerQueues.includes(queue));
+  const queues = generationQueues.filter((queue) => workerQueues.includes(queue));
   const report = async () => {
     for (const queue of queues) {
       // Readiness reports an unavailable database; without new reports this worker soon does not count.

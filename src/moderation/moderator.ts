@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Events } from '../metrics/events.ts';
+import type { Emits } from '../platform/emits.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
 import type { OwnEndpoint } from '../outbound/guard.ts';
@@ -44,6 +44,14 @@ export const noModerator: Moderator = {
   close: () => Promise.resolve(),
 };
 
+export const checkOutcomes = ['allowed', 'refused', 'error'] as const;
+export type ContentChecked = {
+  readonly kind: 'content_checked';
+  /** `error`: the moderation hook gave no usable answer in time. */
+  readonly outcome: (typeof checkOutcomes)[number];
+  readonly durationMs: number;
+};
+
 export type ModeratorDeps = {
   /** Checks the models that declare no moderation of their own. */
   readonly installation: ModerationHook | undefined;
@@ -52,7 +60,7 @@ export type ModeratorDeps = {
   /** Returns the address at which the hook can read an image. */
   readonly linkTo: (url: string) => string;
   readonly own: readonly OwnEndpoint[];
-  readonly events: Events;
+  readonly events: Emits<ContentChecked>;
   readonly log: { readonly warn: (problem: HookProblem, message: string) => void };
 };
 

@@ -1,4 +1,4 @@
-import type { Events } from '../metrics/events.ts';
+import type { Emits } from '../platform/emits.ts';
 import type { Log } from '../platform/log.ts';
 import type { Payment, PaymentEvent } from './contract.ts';
 import { reversePayment } from './reverse-payment.ts';
@@ -8,7 +8,18 @@ import type { Settler } from './top-ups.ts';
 // Settles and reverses payments, with log lines and metrics. Both events and
 // reconciliation use these functions.
 
-export type PaymentDeps = Settling & { readonly log: Log; readonly events: Events };
+export const paymentOutcomes = [
+  'granted',
+  'granted_late',
+  'not_granted',
+  'reversed',
+  'not_comparable',
+  'unknown',
+] as const;
+/** `granted_late`: reconciliation found the payment, not an event; `unknown`: an event about a payment that is not ours. */
+export type PaymentSettled = { readonly kind: 'payment_settled'; readonly outcome: (typeof paymentOutcomes)[number] };
+
+export type PaymentDeps = Settling & { readonly log: Log; readonly events: Emits<PaymentSettled> };
 
 /** Reads what an event is about from the provider and applies it. */
 export async function processEvent(deps: PaymentDeps, event: PaymentEvent): Promise<void> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseRetryAfter } from '../outbound/webhook.ts';
+import { parseRetryAfter } from '../outbound/retry-after.ts';
 import { isObject, parsedJson } from '../platform/json.ts';
 import type { JobStatus, JsonObject, NotAccepted, Refused, SubmitOutcome, UpstreamAnswer, Warn } from './contract.ts';
 

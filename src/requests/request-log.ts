@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Events } from '../metrics/events.ts';
+import type { Emits } from '../platform/emits.ts';
 import { type Database, DatabaseUnavailable } from '../platform/database/database.ts';
 import { type FinishedRequest, insertRequests } from './logged-requests.ts';
 
@@ -15,10 +15,13 @@ export type RequestLog = {
   readonly drain: () => Promise<void>;
 };
 
+/** The log of requests had no room for these requests. */
+export type RequestsDropped = { readonly kind: 'logged_requests_dropped'; readonly requests: number };
+
 type Deps = {
   readonly db: Pick<Database, 'run'>;
   readonly log: Pick<Logger, 'warn'>;
-  readonly events: Events;
+  readonly events: Emits<RequestsDropped>;
   readonly delayMs?: number;
 };
 

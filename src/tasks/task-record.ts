@@ -1,11 +1,10 @@
+import type { ResultLinks } from '../media/signed-link.ts';
 import { isFinal, type Task, type TaskResult, type TaskState } from './task.ts';
 
 /** `data` of recordInfo and of callbacks. Times are Unix milliseconds. */
 export type TaskRecord = Readonly<ReturnType<typeof taskRecord>>;
 
 /** Freshly signed links to the files of a result. */
-export type ResultLinks = { readonly resultUrls: readonly string[]; readonly lastFrameUrl?: string };
-
 export const noLinks: ResultLinks = { resultUrls: [] };
 
 /** `progress` (0 to 100) comes from the generation of a live task. */

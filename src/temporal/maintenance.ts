@@ -1,5 +1,9 @@
-/** `recent`: the rows changed since the last audit, and known violations. */
-export type AuditKind = 'recent' | 'full';
+export type ScheduleChecked = {
+  readonly kind: 'schedule_checked';
+  readonly queue: string;
+  readonly schedule: string;
+  readonly isPresent: boolean;
+};
 
 /** The schedule `housekeeping` runs these one after the other. */
 export const housekeepingSteps = [

@@ -1,7 +1,9 @@
+import { generationQueues } from '../models/catalogue/served.ts';
+
 // The names of an installation's queues and workflows in Temporal.
 
 /** The queues of an installation, as an operator names them; a worker serves some of them, or all. */
-export const queueNames = ['tasks', 'generation', 'generation-remote', 'callbacks'] as const;
+export const queueNames = ['tasks', ...generationQueues, 'callbacks'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 /** The names of an installation's queues in Temporal. */

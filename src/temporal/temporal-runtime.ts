@@ -3,7 +3,6 @@ import { lookup } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
 import { SetupError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
-import type { Settings } from '../config/settings.ts';
 
 let installed: Promise<void> | undefined;
 
@@ -12,7 +11,7 @@ export function installTemporalRuntime(log: Log, settings: RuntimeSettings = {})
   return (installed ??= install(log, settings));
 }
 
-type RuntimeSettings = Partial<Pick<Settings, 'host' | 'temporalMetricsPort'>>;
+type RuntimeSettings = { readonly host?: string; readonly temporalMetricsPort?: number | undefined };
 
 async function install(log: Log, settings: RuntimeSettings): Promise<void> {
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) => log[levelOf(level, message)](meta, message));

@@ -1,7 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { TaskQueues } from './task-queues.ts';
 import type { Log } from '../platform/log.ts';
-import type { Events } from '../metrics/events.ts';
+import type { Emits } from '../platform/emits.ts';
+import type { ScheduleChecked } from './maintenance.ts';
 import { createSchedule, type ScheduleName, scheduleNames } from './schedules.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import { repeat } from '../platform/repeat.ts';
@@ -10,7 +11,7 @@ export type WatchedSchedules = {
   readonly client: Client;
   readonly queues: TaskQueues;
   readonly log: Log;
-  readonly events: Events;
+  readonly events: Emits<ScheduleChecked>;
   readonly pauseMs: number;
 };
 

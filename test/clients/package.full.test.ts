@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { newCallbackSecret } from '../../src/outbound/secrets.ts';
-import { signWebhook } from '../../src/outbound/webhook.ts';
+import { signWebhook } from '../../src/outbound/webhook-signature.ts';
 import { skipWithoutBrowser, startBrowser } from '../support/browser.ts';
 import { clientSource, installPackedClient } from '../support/packed-client.ts';
 import type { Exercised, SignedCallback } from '../support/exercise-client.ts';

@@ -10,7 +10,7 @@ import sharp from 'sharp';
 import { createClient } from '../../clients/typescript/src/index.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import { newCallbackSecret } from '../../src/outbound/secrets.ts';
-import { signWebhook } from '../../src/outbound/webhook.ts';
+import { signWebhook } from '../../src/outbound/webhook-signature.ts';
 import { installPackedClient, readmeExamples, tsc } from '../support/packed-client.ts';
 import { createTestAccount, startTestService } from '../support/service.ts';
 

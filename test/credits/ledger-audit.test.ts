@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { AuditKind } from '../../src/temporal/maintenance.ts';
+import type { AuditKind } from '../../src/credits/ledger-audit.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger, runAudit } from '../../src/credits/ledger-audit.ts';
 import { setSpendCaps } from '../../src/credits/spend-caps.ts';

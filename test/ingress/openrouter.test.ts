@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { findDelivery } from '../../src/callbacks/deliveries.ts';
 import { callbackFormatOf } from '../../src/ingress/shapes.ts';
-import { signWebhook } from '../../src/outbound/webhook.ts';
+import { signWebhook } from '../../src/outbound/webhook-signature.ts';
 import { markMediaDeleted } from '../../src/tasks/task-list.ts';
 import { taskRecord } from '../../src/tasks/task-record.ts';
 import { completeTask, findTask, failAndRefund } from '../../src/tasks/tasks.ts';

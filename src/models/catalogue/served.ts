@@ -1,9 +1,10 @@
-import type { QueueName } from '../../temporal/task-queues.ts';
 import type { Catalogue, CatalogueModel } from './models.ts';
 
 // A model is sold only if a worker can generate it. Workers refuse a file whose secrets they lack, which an API process cannot check.
 
-export type GenerationQueue = Extract<QueueName, 'generation' | 'generation-remote'>;
+/** `generation` is on machines of ours, `generation-remote` follows upstreams. */
+export const generationQueues = ['generation', 'generation-remote'] as const;
+export type GenerationQueue = (typeof generationQueues)[number];
 
 /** The models that a live worker can generate from one queue. */
 export type WorkerReport = {

@@ -1,11 +1,12 @@
-import { Webhook as Signer } from 'standardwebhooks';
-import { callbackTimeoutMs, webhookId } from '../callbacks/callback.ts';
-import { type Exchange, exchangeOf } from '../callbacks/exchange.ts';
-import { recordedError } from '../callbacks/receiver-error.ts';
-import type { GuardedClient } from './client.ts';
-import { targetOf } from './guard.ts';
-import { createSlots } from './limits.ts';
-import { OutboundError } from './outbound-error.ts';
+import type { GuardedClient } from '../outbound/client.ts';
+import { targetOf } from '../outbound/guard.ts';
+import { createSlots } from '../outbound/limits.ts';
+import { OutboundError } from '../outbound/outbound-error.ts';
+import { parseRetryAfter } from '../outbound/retry-after.ts';
+import { signWebhook, type Webhook } from '../outbound/webhook-signature.ts';
+import { callbackTimeoutMs, webhookId } from './callback.ts';
+import { type Exchange, exchangeOf } from './exchange.ts';
+import { recordedError } from './receiver-error.ts';
 
 export type CallbackPost = {
   /** The id of the task for its callback; each event has an id of its own. */
@@ -93,42 +94,4 @@ async function post(
     const none = { status: undefined, retryAfterMs: undefined, responseHead: undefined };
     return { ...since(), ...none, error: recordedError(error), exchange: exchangeOf(sent) };
   }
-}
-
-/** The one date format that RFC 9110 lets a sender write; JavaScript would take "-5" for a date as well. */
-const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
-/** RFC 9110: seconds, or an HTTP date. Anything else counts as absent. */
-export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
-  if (header === undefined) return undefined;
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  const atMs = httpDate.test(header) ? Date.parse(header) : Number.NaN;
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
-}
-
-export type Webhook = {
-  /** The same for every attempt, so that a receiver can drop repeats; visible ASCII without a dot. */
-  readonly id: string;
-  /** The time of this attempt, in Unix seconds; receivers reject what is more than five minutes off. */
-  readonly timestampSeconds: number;
-  /** Exactly the text that is sent. */
-  readonly body: string;
-  /** Current secret first; during a rotation the former one too. */
-  readonly secrets: readonly string[];
-};
-
-/** The dot separates the signed parts, so an id with one could be read in two ways. */
-const idPattern = /^[\x21-\x2d\x2f-\x7e]{1,255}$/;
-
-/** The headers of Standard Webhooks: one `v1,` signature for each secret. Throws only for bugs of ours. */
-export function signWebhook({ id, timestampSeconds, body, secrets }: Webhook) {
-  if (!idPattern.test(id)) throw new Error('a webhook id must be visible ASCII without a dot');
-  if (!Number.isSafeInteger(timestampSeconds)) throw new Error('a webhook timestamp must be whole seconds');
-  if (secrets.length === 0) throw new Error('a webhook needs a secret');
-  const signedAt = new Date(timestampSeconds * 1000);
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': secrets.map((secret) => new Signer(secret).sign(id, signedAt, body)).join(' '),
-  };
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import { type CallbackPost, createCallbackPoster } from '../../src/callbacks/post-callback.ts';
 import type { PostAnswer as Answer } from '../../src/outbound/body.ts';
 import type { PostOptions } from '../../src/outbound/client.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { newCallbackSecret } from '../../src/outbound/secrets.ts';
-import { type CallbackPost, createCallbackPoster, signWebhook } from '../../src/outbound/webhook.ts';
 import { untilTurn } from '../support/until-turn.ts';
 
 const taskId = '019abc12-3456-7def-8901-234567890abc';
@@ -212,45 +212,4 @@ test('a slot that was released is free again, also after refusals', async () => 
     for (const release of releases.splice(0)) release();
     await Promise.all(held.map(({ posted }) => posted));
   }
-});
-
-test('the example of the Standard Webhooks specification gives its signature', () => {
-  const headers = signWebhook({
-    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-    timestampSeconds: 1614265330,
-    body: '{"test": 2432232314}',
-    secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
-  });
-  assert.equal(headers['webhook-signature'], 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
-});
-
-test('a receiver with the Standard Webhooks library accepts what we sign', () => {
-  const secret = newCallbackSecret();
-  const headers = signWebhook({ id: 'evt_1', timestampSeconds: nowSeconds, body, secrets: [secret] });
-  assert.deepEqual(new Webhook(secret).verify(body, { ...headers }), JSON.parse(body));
-});
-
-test('during a rotation, receivers with the old and with the new secret accept it', () => {
-  const secrets = [newCallbackSecret(), newCallbackSecret()];
-  const headers = signWebhook({ id: 'evt_1', timestampSeconds: nowSeconds, body, secrets });
-  assert.match(headers['webhook-signature'], /^v1,\S{44} v1,\S{44}$/);
-  for (const secret of secrets) assert.ok(new Webhook(secret).verify(body, { ...headers }));
-});
-
-test('a changed body, id or time, or another secret, is refused by the receiver', () => {
-  const secret = newCallbackSecret();
-  const headers = signWebhook({ id: 'evt_1', timestampSeconds: nowSeconds, body, secrets: [secret] });
-  const webhook = new Webhook(secret);
-  assert.throws(() => webhook.verify(`${body} `, { ...headers }));
-  assert.throws(() => webhook.verify(body, { ...headers, 'webhook-id': 'evt_2' }));
-  assert.throws(() => webhook.verify(body, { ...headers, 'webhook-timestamp': String(nowSeconds + 1) }));
-  assert.throws(() => new Webhook(newCallbackSecret()).verify(body, { ...headers }));
-});
-
-test('what a receiver could read in two ways is not signed', () => {
-  const secrets = [newCallbackSecret()];
-  assert.throws(() => signWebhook({ id: 'evt.1', timestampSeconds: 1, body, secrets }));
-  assert.throws(() => signWebhook({ id: '', timestampSeconds: 1, body, secrets }));
-  assert.throws(() => signWebhook({ id: 'evt', timestampSeconds: 1.5, body, secrets }));
-  assert.throws(() => signWebhook({ id: 'evt', timestampSeconds: 1, body, secrets: [] }));
 });
