@@ -31,15 +31,15 @@ const mayImport: Record<string, readonly string[]> = {
   'src/platform': ['types:src/tasks'],
   'src/accounts': ['callbacks', 'credits', 'media', 'operators', 'people', 'tasks'].map((noun) => `src/${noun}`),
   'src/brand': [],
-  'src/callbacks': ['accounts', 'brand', 'config', 'ingress', 'media', 'operators', 'outbound', 'tasks']
+  'src/callbacks': ['accounts', 'brand', 'media', 'operators', 'outbound', 'tasks']
     .map((noun) => `src/${noun}`)
     .concat('types:src/models', 'types:activities'),
-  'src/credits': ['src/accounts', 'src/operators', 'src/people', 'src/tasks', 'types:src/models', 'types:src/temporal'],
+  'src/credits': ['src/accounts', 'src/operators', 'src/people', 'src/tasks', 'types:src/models'],
   'src/gallery': ['src/accounts', 'src/people', 'src/tasks', 'types:src/media'],
-  'src/ingress': ['src/media', 'src/models', 'src/tasks', 'types:src/accounts'],
+  'src/ingress': ['src/media', 'src/models', 'src/tasks', 'types:src/accounts', 'types:src/callbacks'],
   'src/mail': ['types:src/outbound'],
   'src/mcp': [],
-  'src/media': ['src/accounts', 'src/callbacks', 'src/outbound', 'src/tasks', 'types:src/config'],
+  'src/media': ['src/accounts', 'src/callbacks', 'src/outbound', 'src/tasks'],
   'src/models': ['media', 'outbound', 'providers', 'tasks']
     .map((noun) => `src/${noun}`)
     .concat('types:src/credits', 'types:src/temporal', 'types:src/metrics'),

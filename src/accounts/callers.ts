@@ -3,7 +3,6 @@ import type { Task } from '../tasks/task.ts';
 import { createBatcher } from '../platform/database/batch.ts';
 import { type Database, readRows } from '../platform/database/database.ts';
 import { hashApiKey, isWellFormedKey } from './key-format.ts';
-import { none } from '../platform/database/statement.ts';
 import { taskColumns } from '../tasks/tasks.ts';
 
 const caller = `
@@ -76,11 +75,3 @@ async function findCallers(
   }
   return found;
 }
-
-/** Records that these keys were used now, at most once a minute each. The caller bounds their number. */
-export const touchKeys = none<[keyIds: readonly string[]]>({
-  name: 'touch-keys',
-  text: `
-update api_keys set last_used_at = now()
-where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
-});

@@ -1,5 +1,5 @@
-import { touchKeys } from './callers.ts';
 import type { Database } from '../platform/database/database.ts';
+import { none } from '../platform/database/statement.ts';
 
 const touchDelayMs = 1_000;
 /** Keys per statement; one beyond them is recorded at its next use. */
@@ -26,3 +26,11 @@ export function createKeyTouches(db: Database, delayMs = touchDelayMs) {
     drain,
   };
 }
+
+/** Records that these keys were used now, at most once a minute each. The caller bounds their number. */
+const touchKeys = none<[keyIds: readonly string[]]>({
+  name: 'touch-keys',
+  text: `
+update api_keys set last_used_at = now()
+where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+});

@@ -1,5 +1,5 @@
 import type { OwedDelivery } from '../../activities/deps.ts';
-import type { DialectAdapter } from '../ingress/dialect.ts';
+import type { CallbackFormat } from './callback-format.ts';
 import type { ModelCatalogue } from '../models/model.ts';
 import { taskRecord } from '../tasks/task-record.ts';
 import type { Task } from '../tasks/task.ts';
@@ -16,7 +16,7 @@ import { callbackSecretsOf } from './account-secrets.ts';
 
 export type OwedDeliverySources = {
   readonly models: () => ModelCatalogue;
-  readonly formatOf: (dialect: string) => Pick<DialectAdapter, 'callbackBody'>;
+  readonly formatOf: (dialect: string) => Pick<CallbackFormat, 'callbackBody'>;
 };
 
 /** Finds a callback or an event that is owed. A closed account is owed none. Links are signed, and secrets read, for each attempt. */

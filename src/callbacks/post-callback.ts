@@ -3,7 +3,8 @@ import { targetOf } from '../outbound/guard.ts';
 import { createSlots } from '../outbound/limits.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { parseRetryAfter } from '../outbound/retry-after.ts';
-import { signWebhook, type Webhook } from '../outbound/webhook-signature.ts';
+import { signWebhook } from '../outbound/webhook-signature.ts';
+import type { SignedCallback } from './callback-format.ts';
 import { callbackTimeoutMs, webhookId } from './callback.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
 import { recordedError } from './receiver-error.ts';
@@ -44,8 +45,7 @@ export type CallbackPosterDeps = {
   readonly maxPerReceiver?: number;
   /** Further headers of the callback's dialect. */
   readonly dialectHeaders?: (
-    callback: Pick<CallbackPost, 'dialect'> &
-      Pick<Webhook, 'timestampSeconds' | 'secrets' | 'body'> & { readonly taskId: string },
+    callback: SignedCallback & Pick<CallbackPost, 'dialect'>,
   ) => Readonly<Record<string, string>>;
   /** Receives every attempt without a status, with details that clients must not see. */
   readonly onUnreachable?: (attempt: { readonly deliveryId: string; readonly error: OutboundError }) => void;

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { adapterOf } from '../ingress/dialect.ts';
 import { callbackTimeoutMs, testTaskId } from './callback.ts';
 import { isOfPublic, type ReceiverError, receiverError } from './receiver-error.ts';
 import type { Dialect } from '../accounts/api-key.ts';
@@ -9,37 +8,38 @@ import { withDefaults } from '../tasks/task-input.ts';
 import type { Task, TaskFailure } from '../tasks/task.ts';
 import type { Log } from '../platform/log.ts';
 import { brandToken } from '../brand/brand.ts';
-import { createGuardedClient } from '../outbound/client.ts';
+import { createGuardedClient, type GuardedClientOptions } from '../outbound/client.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
+import type { CallbackFormat } from './callback-format.ts';
 import { createCallbackPoster } from './post-callback.ts';
 import { readClock } from '../platform/database/clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { type EventType, eventBody } from './event.ts';
 import { callbackSecretsOf } from './account-secrets.ts';
-import { ownEndpoints, type Settings } from '../config/settings.ts';
 
 type Deps = {
-  readonly settings: Settings;
   readonly db: Database;
   readonly box: SecretBox;
   readonly log: Log;
   readonly models: () => ModelCatalogue;
-};
+  /** The form of a dialect's callbacks. */
+  readonly formatOf: (dialect: string) => CallbackFormat;
+  readonly serviceName: string;
+} & Required<Pick<GuardedClientOptions, 'allow' | 'own'>>;
 
 /** Sends test callbacks and events, about a task that does not exist, signed and sent like real ones. */
-export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
+export function createTestCallbacks({ db, box, log, models, formatOf, serviceName, allow, own }: Deps) {
   const client = createGuardedClient({
-    allow: settings.callbackAllow,
-    own: ownEndpoints(settings),
-    userAgent: brandToken(settings.brand.name),
+    allow,
+    own,
+    userAgent: brandToken(serviceName),
     maxPerHost: 8,
     maxWaitingPerHost: 0,
   });
   const post = createCallbackPoster({
     client,
     onUnreachable: ({ error }) => log.info({ kind: error.kind, detail: error.detail }, 'test receiver unreachable'),
-    dialectHeaders: ({ dialect, ...callback }) =>
-      adapterOf(dialect === 'kie' ? dialect : 'native').callbackHeaders(callback),
+    dialectHeaders: ({ dialect, ...callback }) => formatOf(dialect).callbackHeaders(callback),
   });
   return {
     /**
@@ -52,7 +52,8 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
         accountId,
         url,
         dialect,
-        body: () => Promise.resolve(event === undefined ? sampleBody(dialect, models()) : sampleEvent(event, models())),
+        body: () =>
+          Promise.resolve(event === undefined ? sampleBody(formatOf(dialect), models()) : sampleEvent(event, models())),
         readTime: async () => (await readClock(db)).now,
         secrets: () => callbackSecretsOf(db, box, accountId, event === undefined ? 'callback' : 'event'),
         signal: AbortSignal.timeout(2 * callbackTimeoutMs),
@@ -72,8 +73,8 @@ type TestCallback = {
   readonly event?: EventType;
 };
 
-function sampleBody(dialect: Dialect, models: ModelCatalogue): string {
-  return adapterOf(dialect).callbackBody(taskRecord(sampleTask(models), 100, noLinks), models);
+function sampleBody(format: CallbackFormat, models: ModelCatalogue): string {
+  return format.callbackBody(taskRecord(sampleTask(models), 100, noLinks), models);
 }
 
 const sampleFailures: Readonly<Partial<Record<EventType, TaskFailure>>> = {

@@ -1,6 +1,7 @@
 import type { Dialect } from '../accounts/api-key.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import type { ModelCatalogue } from '../models/model.ts';
+import type { CallbackFormat } from '../callbacks/callback-format.ts';
 import type { TaskRecord } from '../tasks/task-record.ts';
 import {
   kieCallbackBody,
@@ -8,7 +9,6 @@ import {
   type KieCreatedTask,
   type KieRecord,
   presentKieTask,
-  type SignedCallback,
 } from './kie/kie-record.ts';
 import type { TranslateRequest } from '../tasks/task-request.ts';
 import { kieHint, parseKieTaskRequest, unusedKieFields } from './kie/kie-request.ts';
@@ -16,7 +16,7 @@ import { kieHint, parseKieTaskRequest, unusedKieFields } from './kie/kie-request
 export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
 
 /** Translates at the edge: all other code uses the native spelling. */
-export type DialectAdapter = {
+export type DialectAdapter = CallbackFormat & {
   readonly taskRequest: TranslateRequest;
   /** The paths of the fields of an accepted request that changed nothing. */
   readonly unusedFields: (body: Readonly<Record<string, unknown>>, models: ModelCatalogue) => readonly string[];
@@ -24,9 +24,6 @@ export type DialectAdapter = {
   readonly taskRecord: (record: TaskRecord, models: ModelCatalogue) => TaskRecord | KieRecord;
   /** The error for an unknown taskId; undefined for a 404. */
   readonly unknownTask: FieldError | undefined;
-  readonly callbackBody: (record: TaskRecord, models: ModelCatalogue) => string;
-  /** Headers added to the native ones. */
-  readonly callbackHeaders: (callback: SignedCallback) => Readonly<Record<string, string>>;
 };
 
 const native: DialectAdapter = {

@@ -2,7 +2,7 @@ import type { TaskRecord } from '../tasks/task-record.ts';
 import type { ModelCatalogue } from '../models/model.ts';
 import type { Endpoint } from '../http/define-endpoint.ts';
 import type { Shape } from '../http/endpoint.ts';
-import type { SignedCallback } from './kie/kie-record.ts';
+import type { SignedCallback } from '../callbacks/callback-format.ts';
 
 /** Another API whose clients can use this service by changing their base URL. Each has a folder here. */
 export type IngressShape = Shape & {
@@ -20,7 +20,5 @@ export type IngressShape = Shape & {
   /** The body of the callback of a task that was created through this API. */
   readonly callbackBody: (record: TaskRecord, models: ModelCatalogue) => string;
   /** Headers of that callback, added to our own. */
-  readonly callbackHeaders?: (callback: SignedBody) => Readonly<Record<string, string>>;
+  readonly callbackHeaders?: (callback: SignedCallback) => Readonly<Record<string, string>>;
 };
-
-export type SignedBody = SignedCallback & { readonly body: string };

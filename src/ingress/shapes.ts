@@ -1,10 +1,11 @@
 import type { Shape } from '../http/endpoint.ts';
 import { meantShape } from './base-url.ts';
 import { ark } from './ark/ark-shape.ts';
-import { adapterOf, type DialectAdapter } from './dialect.ts';
+import type { CallbackFormat } from '../callbacks/callback-format.ts';
+import { adapterOf } from './dialect.ts';
 import { openAI } from './openai/openai-shape.ts';
 import { openRouter } from './openrouter/openrouter-routes.ts';
-import type { IngressShape, SignedBody } from './shape.ts';
+import type { IngressShape } from './shape.ts';
 
 /** In the order of the reference. An API is added here and in its folder. */
 export const shapes: readonly IngressShape[] = [openAI, openRouter, ark];
@@ -23,10 +24,6 @@ export function meantApi(path: string, publicUrl: string) {
 export function isNotOffered(method: string, path: string): boolean {
   return shapes.some(({ notOffered }) => notOffered?.test(`${method} ${path}`));
 }
-
-export type CallbackFormat = Pick<DialectAdapter, 'callbackBody'> & {
-  readonly callbackHeaders: (callback: SignedBody) => Readonly<Record<string, string>>;
-};
 
 /** The form of callbacks of tasks that were created in a dialect or through a shape. */
 export function callbackFormatOf(dialect: string): CallbackFormat {

@@ -5,6 +5,7 @@ import { createRequestParser, installationHook, ownEndpoints, type Settings } fr
 import { HttpError } from '../http/errors.ts';
 import { type TaskToStop, createHttpDeps, type HttpDeps } from '../http/http-deps.ts';
 import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
+import { callbackFormatOf } from '../ingress/shapes.ts';
 import { createMailQueue, mailSecrets } from '../mail/mail-queue.ts';
 import { createMediaUploads } from '../media/media-uploads.ts';
 import type { ResultStore } from '../media/result-store.ts';
@@ -70,7 +71,16 @@ export async function openApiDependencies(
   const sales = await watchModels({ db, catalogue: catalogue.current, log });
   const moderator = openModerator(core, resultStore, readHookSecret);
   // Workers send all other callbacks.
-  const tests = createTestCallbacks({ settings, db, box, log, models: () => catalogue.current().models });
+  const tests = createTestCallbacks({
+    db,
+    box,
+    log,
+    models: () => catalogue.current().models,
+    formatOf: callbackFormatOf,
+    serviceName: settings.brand.name,
+    allow: settings.callbackAllow,
+    own: ownEndpoints(settings),
+  });
   const uncertainCreates = createUncertainCreates({ db, log, events });
   const deps = createHttpDeps({
     ...given,

@@ -1,7 +1,7 @@
 import { createSecretBox, type SecretBox } from '../outbound/secrets.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Events } from '../metrics/events.ts';
-import type { PartName } from '../metrics/metric.ts';
+import type { PartName } from '../platform/part-name.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import { warnOfDropped } from '../models/dropped-entries.ts';

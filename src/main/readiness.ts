@@ -3,7 +3,7 @@ import pTimeout from 'p-timeout';
 import { errorCode } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { Events } from '../metrics/events.ts';
-import type { PartName } from '../metrics/metric.ts';
+import type { PartName } from '../platform/part-name.ts';
 import { clockWarnMs } from '../platform/database/clock.ts';
 import { createDatabase, type Database } from '../platform/database/database.ts';
 import { listMigrations } from '../schema/migrator.ts';

@@ -1,7 +1,7 @@
 import pTimeout from 'p-timeout';
 import type { Settings } from '../config/settings.ts';
 import type { Events } from '../metrics/events.ts';
-import type { PartName } from '../metrics/metric.ts';
+import type { PartName } from '../platform/part-name.ts';
 import { type DiskState, diskProblemOf, readDisk } from '../platform/disk.ts';
 import type { Log } from '../platform/log.ts';
 import { repeat } from '../platform/repeat.ts';

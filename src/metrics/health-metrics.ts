@@ -1,6 +1,7 @@
+import type { PartName } from '../platform/part-name.ts';
 import type { CatalogueRead } from '../models/live-catalogue.ts';
 import type { ScheduleChecked } from '../temporal/maintenance.ts';
-import { type EventMetric, onEventsOf, type PartName } from './metric.ts';
+import { type EventMetric, onEventsOf } from './metric.ts';
 
 export type HealthMetricEvent =
   | CatalogueRead

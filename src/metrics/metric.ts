@@ -1,8 +1,5 @@
 import type { Names } from './label-values.ts';
 
-/** The parts of a process; `npm start` has both. */
-export type PartName = 'api' | 'worker';
-
 type Labels = Readonly<Record<string, string>>;
 export type Sample = readonly [labels: Labels, value: number];
 

@@ -1,9 +1,10 @@
+import type { PartName } from '../platform/part-name.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { DatabaseUsage } from '../platform/database/database.ts';
 import type { Events } from './events.ts';
 import { healthMetrics } from './health-metrics.ts';
-import type { EventMetric, PartName, Sample } from './metric.ts';
+import type { EventMetric, Sample } from './metric.ts';
 import { namesOf } from './label-values.ts';
 import { providerMetrics } from './provider-metrics.ts';
 import { readAtScrapes } from './read-at-scrapes.ts';

@@ -1,10 +1,11 @@
+import type { PartName } from '../platform/part-name.ts';
 import type { CatalogueModel } from '../models/catalogue/models.ts';
 import type { DatabaseUsage } from '../platform/database/database.ts';
 import type { CallbackBacklog, UnfinishedCount } from '../operators/installation.ts';
 import type { Maintenance } from '../platform/database/maintenance.ts';
 import { providerStates } from '../providers/provider-pools.ts';
 import type { ProviderStatus } from '../providers/provider-status.ts';
-import type { DescribedMetric, PartName, Sample } from './metric.ts';
+import type { DescribedMetric, Sample } from './metric.ts';
 import { removed } from './label-values.ts';
 
 // Metrics that are read at a scrape. To add one, add an entry to the table below. If no source has its value, add one to

@@ -7,7 +7,7 @@ import { ConfigError } from '../platform/errors.ts';
 import { createSharedPoll } from '../platform/shared-poll.ts';
 import type { Log } from '../platform/log.ts';
 import type { Emits } from '../platform/emits.ts';
-import type { PartName } from '../metrics/metric.ts';
+import type { PartName } from '../platform/part-name.ts';
 
 export type LiveCatalogue = {
   /** Returns the catalogue in force, which is immutable and replaced as a whole. */

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { parseAccent } from '../../src/brand/accent.ts';
 import { type Brand, brandToken, mailServiceOf, ownBrand } from '../../src/brand/brand.ts';
+import { callbackFormatOf } from '../../src/ingress/shapes.ts';
 import { createTestCallbacks } from '../../src/callbacks/test-callback.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { externalSettings } from '../../src/config/settings.ts';
@@ -167,7 +168,16 @@ test('callbacks are sent under the name, and their headers do not name the softw
   const { db } = service.database;
   const box = createSecretBox(settings.secret);
   const { models } = service.deps.catalogue();
-  const callbacks = createTestCallbacks({ settings, db, box, log: service.deps.log, models: () => models });
+  const callbacks = createTestCallbacks({
+    db,
+    box,
+    log: service.deps.log,
+    models: () => models,
+    formatOf: callbackFormatOf,
+    serviceName: settings.brand.name,
+    allow: settings.callbackAllow,
+    own: [],
+  });
   const { accountId } = await service.newAccount(0);
   assert.equal(await callbacks.send({ accountId, url: `${receiver.url}/hook`, dialect: 'native' }), 204);
   const [sent] = receiver.received;

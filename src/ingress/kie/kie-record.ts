@@ -1,3 +1,4 @@
+import type { SignedCallback } from '../../callbacks/callback-format.ts';
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { aliasOf, type ModelCatalogue } from '../../models/model.ts';
@@ -62,12 +63,6 @@ function kieParam({ model, requestedModel, input, callBackUrl }: TaskParam, mode
 }
 
 /** `secrets`: the current one first. */
-export type SignedCallback = {
-  readonly taskId: string;
-  readonly timestampSeconds: number;
-  readonly secrets: readonly string[];
-};
-
 /** Writes kie.ai's callback, in which a failed task has code 501. */
 export function kieCallbackBody(record: TaskRecord, models: ModelCatalogue): string {
   const data = presentKieTask(record, models);

@@ -4,7 +4,7 @@ import { webhookId } from '../../callbacks/callback.ts';
 import { aliasOf, type ModelCatalogue } from '../../models/model.ts';
 import type { TaskRecord } from '../../tasks/task-record.ts';
 import { replayedField } from '../create-video.ts';
-import type { SignedBody } from '../shape.ts';
+import type { SignedCallback } from '../../callbacks/callback-format.ts';
 
 /** A video, as `@openrouter/sdk` 1.3.19 declares it. Its clients refuse null in place of an absent field. */
 export const videoSchema = z
@@ -53,7 +53,7 @@ export function callbackBody(record: TaskRecord, models: ModelCatalogue): string
 }
 
 /** OpenRouter's signature. Its key is the callback secret as text, after a rotation the new one. */
-export function callbackHeaders({ taskId, timestampSeconds, secrets: [secret = ''], body }: SignedBody) {
+export function callbackHeaders({ taskId, timestampSeconds, secrets: [secret = ''], body }: SignedCallback) {
   const signature = createHmac('sha256', secret).update(`${timestampSeconds},${body}`).digest('hex');
   return {
     'x-openrouter-signature': `t=${timestampSeconds},v1=${signature}`,
