@@ -8,9 +8,10 @@ import {
   countPartitions,
   leastServer,
   listMissingSearchAttributes,
-  listPollers,
+  readPollers,
   readRetentionMs,
   readServerVersion,
+  type QueuePollers,
 } from '../temporal/inspect.ts';
 import { readSchedule, scheduleNames } from '../temporal/schedules.ts';
 import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
@@ -134,14 +135,29 @@ const fairness = unchecked(
 async function queueFinding(client: Client, taskQueue: string, name: QueueName): Promise<Finding> {
   const queue = taskQueuesOf(taskQueue)[name];
   const kinds = name === 'tasks' ? (['workflow', 'activity'] as const) : (['activity'] as const);
-  const polled = await Promise.all(kinds.map((kind) => listPollers(client, queue, kind)));
-  const workers = Math.min(...polled.map((identities) => identities.length));
-  if (workers > 0)
-    return ok(`queue ${name}`, `${queue} is served by ${workers} ${workers === 1 ? 'worker' : 'workers'}`);
+  const polled = await Promise.all(kinds.map((kind) => readPollers(client, queue, kind)));
+  const workers = Math.min(...polled.map((one) => one.workers.length));
+  if (workers === 0)
+    return failure(
+      `queue ${name}`,
+      `no worker serves ${queue}, so its work waits`,
+      `Start a worker: videogen worker --queues ${name}`,
+    );
+  const unserved = polled.find((one) => one.workers.every(({ version }) => version !== one.currentVersion));
+  if (unserved !== undefined) return versionFailure(`queue ${name}`, taskQueue, unserved);
+  return ok(`queue ${name}`, `${queue} is served by ${workers} ${workers === 1 ? 'worker' : 'workers'}`);
+}
+
+/** Temporal gives new tasks to one version of workers, and they wait if none has it. */
+function versionFailure(check: string, deployment: string, { workers, currentVersion }: QueuePollers): Finding {
+  const [running = currentVersion] = workers.flatMap(({ version }) => version ?? []);
+  const makeCurrent = `temporal worker deployment set-current-version --deployment-name ${deployment} --build-id`;
+  if (currentVersion === undefined)
+    return failure(check, 'no version of workers is current, so its work waits', `${makeCurrent} ${running}`);
   return failure(
-    `queue ${name}`,
-    `no worker serves ${queue}, so its work waits`,
-    `Start a worker: videogen worker --queues ${name}`,
+    check,
+    `its work waits for the current version of workers, ${currentVersion}, which no worker has`,
+    `Set WORKER_VERSION=${currentVersion} for the workers, or make theirs current: ${makeCurrent} NEW`,
   );
 }
 

@@ -43,13 +43,33 @@ export async function countPartitions(client: Client, taskQueue: string): Promis
 /** `TASK_QUEUE_TYPE_WORKFLOW` and `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API. */
 const types = { workflow: 1, activity: 2 } as const;
 
+/** `WORKER_VERSIONING_MODE_VERSIONED` of Temporal's API. */
+const versioned = 2;
+
 /** A poll lasts a minute, and Temporal lists a poller for five. */
 export const freshMs = 90_000;
 
-/** Returns the identities of workers that have polled a task queue in the last 90 seconds. */
-export async function listPollers(client: Client, name: string, type: keyof typeof types): Promise<readonly string[]> {
+/** The workers that have polled a task queue in the last 90 seconds, and the version that gets its tasks. */
+export type QueuePollers = {
+  readonly workers: readonly { readonly identity: string; readonly version: string | undefined }[];
+  /** Undefined if workers without a version get them. */
+  readonly currentVersion: string | undefined;
+};
+
+export async function readPollers(client: Client, name: string, type: keyof typeof types): Promise<QueuePollers> {
   const request = { namespace: client.options.namespace, taskQueue: { name }, taskQueueType: types[type] };
-  const { pollers } = await within(client, limitMs, () => client.workflowService.describeTaskQueue(request));
-  const fresh = pollers.filter(({ lastAccessTime }) => Date.now() - (optionalTsToMs(lastAccessTime) ?? 0) < freshMs);
-  return [...new Set(fresh.map(({ identity }) => identity ?? ''))];
+  const described = await within(client, limitMs, () => client.workflowService.describeTaskQueue(request));
+  const fresh = described.pollers.filter(
+    ({ lastAccessTime }) => Date.now() - (optionalTsToMs(lastAccessTime) ?? 0) < freshMs,
+  );
+  const workers = new Map(
+    fresh.map(({ identity, deploymentOptions: of }) => {
+      const version = of?.workerVersioningMode === versioned ? of.buildId : undefined;
+      return [identity ?? '', version || undefined] as const;
+    }),
+  );
+  return {
+    workers: [...workers].map(([identity, version]) => ({ identity, version })),
+    currentVersion: described.versioningInfo?.currentDeploymentVersion?.buildId || undefined,
+  };
 }

@@ -5,7 +5,7 @@ import type { TaskFailure } from '../tasks/task.ts';
 import { listUnfinishedTasks } from '../tasks/task-list.ts';
 import { listKnownTasks } from '../tasks/task-reports.ts';
 import { failAndRefund } from '../tasks/tasks.ts';
-import { freshMs, listPollers } from './inspect.ts';
+import { freshMs, readPollers } from './inspect.ts';
 import { terminateClosings, terminateUnknownTasks } from './outdated-workflows.ts';
 import { queueNames, type TaskQueues } from './task-queues.ts';
 
@@ -48,10 +48,10 @@ export async function refundRestoredTasks(db: Database, client: Client, queues: 
  */
 export async function findPollingWorker(client: Client, queues: TaskQueues): Promise<string | undefined> {
   for (const name of queueNames) {
-    const [worker] = await listPollers(client, queues[name], 'activity');
+    const [worker] = (await readPollers(client, queues[name], 'activity')).workers;
     if (worker === undefined) continue;
     const seconds = freshMs / 1000;
-    return `worker ${worker} has polled in the last ${seconds} seconds: stop all workers, wait for ${seconds} seconds, and repeat the command`;
+    return `worker ${worker.identity} has polled in the last ${seconds} seconds: stop all workers, wait for ${seconds} seconds, and repeat the command`;
   }
   return undefined;
 }

@@ -3,15 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Environment } from '../../src/config/config.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
-import type { TestEnvironment } from '../support/service.ts';
 import { waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { makeCurrent } from '../support/worker-versions.ts';
 
 /** Tasks that wait for the one slot of generation. */
 const backlog = 20;
-
-/** `TASK_QUEUE_TYPE_WORKFLOW` of Temporal's API. */
-const workflowTasks = 1;
 
 test('a worker that shuts down in the middle of a generation drains without waiting for it, and the next one goes on with the same job', () =>
   withInstallation(async ({ db, upstream, startWorker, startGenerating }) => {
@@ -91,31 +88,6 @@ async function withInstallation(story: (one: Installation) => Promise<void>, ext
   } finally {
     await installation.close();
   }
-}
-
-/**
- * Does what `temporal worker deployment set-current-version` does, and waits until the task queue follows it.
- * Temporal accepts it only after it has registered the version.
- */
-async function makeCurrent(client: Client, { settings }: TestEnvironment, buildId: string): Promise<void> {
-  const { namespace } = settings.temporal;
-  const set = { namespace, deploymentName: settings.taskQueue, buildId, identity: 'a test' };
-  await waitFor(`version ${buildId}`, async () => {
-    try {
-      await client.workflowService.setWorkerDeploymentCurrentVersion(set);
-      return true;
-    } catch {
-      return undefined;
-    }
-  });
-  await waitFor(`tasks to go to version ${buildId}`, async () => {
-    const { versioningInfo } = await client.workflowService.describeTaskQueue({
-      namespace,
-      taskQueue: { name: settings.taskQueue },
-      taskQueueType: workflowTasks,
-    });
-    return versioningInfo?.currentDeploymentVersion?.buildId === buildId ? true : undefined;
-  });
 }
 
 /** The build ids of the workers that ran steps of a workflow, each once. */
