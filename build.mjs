@@ -16,13 +16,16 @@ const next = 'dist.next';
 const waitMs = 5 * 60_000;
 const client = 'clients/typescript';
 
+/** The types that console and client read, made from openapi.json. They stand among the sources, which import them. */
+const contracts = ['src/console/api/contract.ts', `${client}/src/contract.ts`];
 /** The files that the build reads. The image is built without some of them. */
 const sources = ['src', 'activities', 'workflows', 'clients', 'test', 'bench', 'build.mjs', 'tsconfig.json'].concat([
   'package.json',
   'package-lock.json',
+  'openapi.json',
 ]);
-/** The folders that the build writes. */
-const results = ['dist', `${client}/dist`];
+/** What the build writes. */
+const results = ['dist', `${client}/dist`, ...contracts];
 /** Written last: digests of the sources, of the inputs of each bundle, and of the results. */
 const stampFile = 'dist/build.json';
 
@@ -37,6 +40,7 @@ if (process.argv.includes('--if-needed') && isCurrent()) process.exit(0);
 await enter();
 try {
   const state = stateOf(sources);
+  await writeContracts();
   compile('tsconfig.json', next);
   if (hasCounterparts) compile('test/counterparts', next);
   compile(client, `${next}/client-package`);
@@ -63,6 +67,15 @@ try {
   }
 } finally {
   fs.rmSync(next, { recursive: true, force: true });
+}
+
+/** Before the first compilation, so another compiler makes the program that writes them. */
+async function writeContracts() {
+  const { buildSync } = await import('esbuild');
+  const outfile = `${next}/write-contracts.mjs`;
+  buildSync({ entryPoints: ['clients/write-contracts.ts'], bundle: true, platform: 'node', format: 'esm', outfile });
+  run(outfile);
+  fs.rmSync(outfile);
 }
 
 function compile(project, outDir) {
@@ -159,7 +172,8 @@ function stateOf(paths) {
   const hash = createHash('sha256').update(String(hasCounterparts));
   for (const path of paths.filter((one) => fs.existsSync(one))) {
     const files = fs.statSync(path).isDirectory() ? filesIn(path).map((file) => join(path, file)) : [path];
-    const isLeftOut = (file) => file === stampFile || (path === 'clients' && file.startsWith(join(client, 'dist')));
+    const isResult = (file) => contracts.includes(file) || file.startsWith(join(client, 'dist'));
+    const isLeftOut = (file) => file === stampFile || (!results.includes(path) && isResult(file));
     for (const file of files.filter((one) => !isLeftOut(one)))
       hash.update(`${file}\0`).update(fs.readFileSync(file)).update('\0');
   }

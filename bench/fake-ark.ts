@@ -8,8 +8,7 @@ import { fakeVideoPath } from '../test/fakes/restartable-server.ts';
 // A separate process that fakes Ark with as little work as possible. A job
 // whose prompt contains the word `hold` runs until the bench releases it by its
 // prompt. The process sends a message when a job begins and when it is done. It
-// counts polls per second, and leaves one poll at a time without a response
-// while `hangs` is set.
+// counts polls per second.
 
 type Job = { readonly id: string; readonly prompt: string; isDone: boolean };
 
@@ -18,19 +17,12 @@ const byPrompt = new Map<string, Job>();
 const polls = new Map<number, number>();
 const video = readFileSync(fakeVideoPath);
 const base = '/contents/generations/tasks';
-let hangs = false;
-let hanging: ServerResponse | undefined;
 
-const wordSchema = z.union([
-  z.object({ release: z.string() }),
-  z.object({ hangs: z.boolean() }),
-  z.object({ ask: z.literal('polls') }),
-]);
+const wordSchema = z.union([z.object({ release: z.string() }), z.object({ ask: z.literal('polls') })]);
 
 process.on('message', (said) => {
   const word = wordSchema.parse(said);
   if ('release' in word) release(word.release);
-  if ('hangs' in word) hangs = word.hangs;
   if ('ask' in word) process.send?.({ polls: [...polls].map(([second, count]) => ({ second, count })) });
 });
 
@@ -56,11 +48,6 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (request.method === 'POST') return create(await text(request), response);
   const second = Math.floor(Date.now() / 1000);
   polls.set(second, (polls.get(second) ?? 0) + 1);
-  if (hangs && hanging === undefined) {
-    hanging = response;
-    response.once('close', () => (hanging = undefined));
-    return;
-  }
   if (pathname !== base) return send(response, recordOf(jobs.get(pathname.slice(base.length + 1)), origin));
   const items = searchParams.getAll('filter.task_ids').map((id) => recordOf(jobs.get(id), origin));
   send(response, { total: items.length, items });

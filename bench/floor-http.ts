@@ -29,7 +29,7 @@ function startOn(address: string): (taskId: string) => Promise<unknown> {
     client.workflow.start<typeof bareTask>('bareTask', {
       workflowId: taskId,
       taskQueue: 'floor-http',
-      args: [{ taskId, activities: 1 }],
+      args: [{ activities: 1 }],
     });
 }
 

@@ -3,16 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { mainQueue } from '../src/main/worker-options.ts';
 
 // A separate process: a worker tuned like ours, with activities that do
-// nothing. It returns the number of completed tasks when it gets a message, and
-// sends a message when a task begins its last activity.
+// nothing. It returns the number of completed tasks when it gets a message.
 
 const { TEMPORAL_ADDRESS: address = '', VIDEOGEN_TASK_QUEUE: taskQueue = '' } = process.env;
 let completed = 0;
 const activities = {
-  nothing: (_taskId: string) => Promise.resolve(),
-  ended: (taskId: string) => {
+  nothing: () => Promise.resolve(),
+  ended: () => {
     completed += 1;
-    process.send?.({ began: taskId, at: performance.timeOrigin + performance.now() });
     return Promise.resolve();
   },
 };

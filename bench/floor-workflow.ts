@@ -7,7 +7,7 @@ const { nothing, ended } = proxyActivities<BareActivities>({ startToCloseTimeout
  * The minimum of a generation: a workflow with one activity. With two
  * activities it is the minimum of a generation with a callback.
  */
-export async function bareTask({ taskId, activities }: { taskId: string; activities: 1 | 2 }): Promise<void> {
-  if (activities === 2) await nothing(taskId);
-  await ended(taskId);
+export async function bareTask({ activities }: { readonly activities: 1 | 2 }): Promise<void> {
+  if (activities === 2) await nothing();
+  await ended();
 }

@@ -14,7 +14,7 @@ const record = z.object({ data: z.object({ state: z.string() }) });
 
 /** A client of one account on one connection. */
 export type TaskClient = {
-  create(prompt?: string, callBackUrl?: string): Promise<{ readonly taskId: string; readonly answeredAt: number }>;
+  create(prompt?: string, callBackUrl?: string): Promise<{ readonly taskId: string }>;
   stateOf(taskId: string): Promise<string>;
   close(): void;
 };
@@ -25,8 +25,7 @@ export function openTaskClient(baseUrl: string, { key }: BenchAccount): TaskClie
     create: async (prompt = taskBody.input.prompt, callBackUrl) => {
       const body = { ...taskBody, input: { ...taskBody.input, prompt }, ...(callBackUrl && { callBackUrl }) };
       const answer = await askUntilTaken(caller, rawRequest('POST', '/api/v1/jobs/createTask', { key, body }));
-      const answeredAt = performance.timeOrigin + performance.now();
-      return { taskId: created.parse(parsed(answer)).data.taskId, answeredAt };
+      return created.parse(parsed(answer)).data;
     },
     stateOf: async (taskId) => {
       const answer = await askUntilTaken(

@@ -12,8 +12,6 @@ export type Upstream = {
   /** The end of each job, in Unix milliseconds with fractions. */
   readonly done: ReadonlyMap<string, number>;
   release(prompt: string): void;
-  /** Sets whether one poll at a time gets no response. */
-  hang(hangs: boolean): void;
   /**
    * Returns the polls in each full second since this time (Unix milliseconds).
    */
@@ -45,7 +43,6 @@ export async function startUpstream(): Promise<Upstream> {
     began,
     done,
     release: (prompt) => child.tell({ release: prompt }),
-    hang: (hangs) => child.tell({ hangs }),
     pollsSince: async (at) => {
       polls = undefined;
       child.tell({ ask: 'polls' });

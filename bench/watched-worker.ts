@@ -8,23 +8,16 @@ import { fatalErrors, runUntilSignal } from '../src/main/run-until-signal.ts';
 import { keepHeapsSmall } from '../src/main/run-worker.ts';
 import { startWorker } from '../src/main/start-worker.ts';
 
-// src/main/worker.ts with a provider that sends a message when a job is
-// requested and when it is done. With BENCH_POSTER=none the provider delivers
-// no posters.
-
-const deliversPosters = process.env['BENCH_POSTER'] !== 'none';
-const now = () => performance.timeOrigin + performance.now();
+// src/main/worker.ts with a provider that sends a message when a job is done.
 
 function watched(provider: Provider): Provider {
   if (provider.runs === 'upstream') return provider;
   return {
     ...provider,
     run: async (request, report, to) => {
-      const { taskId } = request;
-      process.send?.({ asked: taskId, at: now() });
       const end = await provider.run(request, report, to);
-      process.send?.({ done: taskId, at: now() });
-      return end.kind === 'video' && !deliversPosters ? { ...end, video: { path: end.video.path } } : end;
+      process.send?.({ done: request.taskId, at: performance.timeOrigin + performance.now() });
+      return end;
     },
   };
 }

@@ -14,7 +14,7 @@ import {
   usedSchemas,
 } from './contract-source.ts';
 
-const heading = `// Written by "npm run openapi" from openapi.json; do not edit. The types of the service's own requests and answers.`;
+const heading = `// Written by the build from openapi.json; do not edit. The types of the service's own requests and answers.`;
 
 /**
  * The operations that the client calls, with names for the types that have none

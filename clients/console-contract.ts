@@ -10,7 +10,7 @@ import {
   usedSchemas,
 } from './contract-source.ts';
 
-const heading = `// Written by "npm run openapi" from openapi.json; do not edit. What the console reads and sends, by path.`;
+const heading = `// Written by the build from openapi.json; do not edit. What the console reads and sends, by path.`;
 
 /**
  * The console calls no endpoint of another dialect, no probe, no webhook, and

@@ -37,8 +37,6 @@ export type Description = {
   };
 };
 
-const maxColumns = 120;
-
 /** Returns every `error` of every refusal. */
 export function errorCodesOf({ components }: Description): readonly unknown[] {
   const codes = Object.values(components.responses).flatMap(({ content }) => {
@@ -49,10 +47,7 @@ export function errorCodesOf({ components }: Description): readonly unknown[] {
 }
 
 export function typeOf(name: string, schema: Schema): string {
-  const line = `export type ${name} = ${written(schema, 0)};`;
-  const several = alternatives(schema, 0);
-  if (line.includes('\n') || line.length <= maxColumns || several.length === 1) return line;
-  return `export type ${name} =\n${several.map((one) => `  | ${one}`).join('\n')};`;
+  return `export type ${name} = ${written(schema)};`;
 }
 
 /**
@@ -87,7 +82,7 @@ export function byPath(
 ): Schema {
   const entries = operations.map(({ path, operation }): [string, Schema] => {
     const properties = parts(operation);
-    return [`'${path}'`, { type: 'object', properties, required: Object.keys(properties) }];
+    return [JSON.stringify(path), { type: 'object', properties, required: Object.keys(properties) }];
   });
   return { type: 'object', properties: Object.fromEntries(entries), required: entries.map(([path]) => path) };
 }
@@ -122,19 +117,19 @@ export function queryOf({ parameters = [] }: Operation): Schema {
   };
 }
 
-function written(schema: Schema, depth: number): string {
-  return alternatives(schema, depth).join(' | ');
+function written(schema: Schema): string {
+  return alternatives(schema).join(' | ');
 }
 
-function alternatives(schema: Schema, depth: number): readonly string[] {
+function alternatives(schema: Schema): readonly string[] {
   if (schema.$ref !== undefined) return [found(schema.$ref.split('/').at(-1), schema.$ref)];
-  if (schema.anyOf !== undefined) return schema.anyOf.flatMap((one) => alternatives(one, depth));
-  if (schema.enum !== undefined) return schema.enum.map(literal);
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap(alternatives);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value));
   if (schema.allOf !== undefined) throw new Error('the description holds allOf, which has no counterpart yet');
-  return [schema.type ?? []].flat().map((type) => plainType(type, schema, depth));
+  return [schema.type ?? []].flat().map((type) => plainType(type, schema));
 }
 
-function plainType(type: string, schema: Schema, depth: number): string {
+function plainType(type: string, schema: Schema): string {
   switch (type) {
     case 'string':
     case 'boolean':
@@ -144,50 +139,35 @@ function plainType(type: string, schema: Schema, depth: number): string {
     case 'integer':
       return 'number';
     case 'array':
-      return arrayType(found(schema.items, 'items'), depth);
+      return arrayType(alternatives(found(schema.items, 'items')));
     case 'object':
-      return objectType(schema, depth);
+      return objectType(schema);
     default:
       throw new Error(`the description holds a type that has no counterpart yet: ${type}`);
   }
 }
 
-function arrayType(items: Schema, depth: number): string {
-  const several = alternatives(items, depth);
-  return several.length === 1 ? `readonly ${several.join('')}[]` : `readonly (${several.join(' | ')})[]`;
+function arrayType(items: readonly string[]): string {
+  return items.length === 1 ? `readonly ${items.join('')}[]` : `readonly (${items.join(' | ')})[]`;
 }
 
-function objectType({ properties = {}, required = [], additionalProperties }: Schema, depth: number): string {
+function objectType({ properties = {}, required = [], additionalProperties }: Schema): string {
   if (typeof additionalProperties === 'object') {
-    const values = Object.keys(additionalProperties).length === 0 ? 'unknown' : written(additionalProperties, depth);
+    const values = Object.keys(additionalProperties).length === 0 ? 'unknown' : written(additionalProperties);
     return `Readonly<Record<string, ${values}>>`;
   }
-  const lines = Object.entries(properties).map(([name, schema]) =>
-    property(name, schema, required.includes(name), depth + 1),
-  );
-  if (lines.length === 0) return '{}';
-  return ['{', ...lines, `${'  '.repeat(depth)}}`].join('\n');
+  const lines = Object.entries(properties).map(([name, schema]) => property(name, schema, required.includes(name)));
+  return ['{', ...lines, '}'].join('\n');
 }
 
 /**
  * Returns one property with its comment. An optional one may also be given as
  * undefined, which JSON leaves out.
  */
-function property(name: string, schema: Schema, isRequired: boolean, depth: number): string {
-  const indent = '  '.repeat(depth);
-  const typesAt = (at: number) => [
-    ...alternatives(schema, at),
-    ...openEnd(name, schema),
-    ...(isRequired ? [] : ['undefined']),
-  ];
-  const head = `${indent}readonly ${name}${isRequired ? '' : '?'}:`;
-  const line = `${head} ${typesAt(depth).join(' | ')};`;
-  // The formatter writes an object beside `undefined` as an item of a list, and beside null on the line of its name.
-  const isObjectOrUndefined = line.includes('\n') && !isRequired && schema.type === 'object';
-  const isShort = !isObjectOrUndefined && (line.includes('\n') || line.length <= maxColumns);
-  const types = typesAt(isObjectOrUndefined ? depth + 2 : depth);
-  const body = isShort ? line : `${head}\n${types.map((type) => `${indent}  | ${type}`).join('\n')};`;
-  return schema.description === undefined ? body : `${indent}/** ${schema.description} */\n${body}`;
+function property(name: string, schema: Schema, isRequired: boolean): string {
+  const types = [...alternatives(schema), ...openEnd(name, schema), ...(isRequired ? [] : ['undefined'])];
+  const line = `readonly ${name}${isRequired ? '' : '?'}: ${types.join(' | ')};`;
+  return schema.description === undefined ? line : `/** ${schema.description} */\n${line}`;
 }
 
 /**
@@ -196,10 +176,6 @@ function property(name: string, schema: Schema, isRequired: boolean, depth: numb
  */
 function openEnd(name: string, schema: Schema): readonly string[] {
   return name === 'model' && schema.enum !== undefined ? ['(string & {})'] : [];
-}
-
-function literal(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : String(value);
 }
 
 export function found<T>(value: T | undefined, what: string): T {

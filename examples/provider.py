@@ -1,7 +1,7 @@
 """A provider for Videogen (docs/providers/own.md), without dependencies.
 
 KEY=secret python3 provider.py COMMAND runs the shell command for each job, in a folder that holds request.json and the images, such
-as images1.jpg and firstFrame1.jpg. The command writes video.mp4 there. Videogen's `limit` says how many commands run at the same time.
+as images1.jpg and firstFrame1.jpg. The command writes video.mp4 there. Videogen's `limit` sets how many commands run at the same time.
 """
 import base64, http.server, json, os, pathlib, re, signal, subprocess, sys, threading
 
@@ -85,8 +85,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         with lock:
             status, content = self.outcome(body)
-        asked = re.fullmatch(r"bytes=(\d+)-", self.headers["Range"] or "")
-        first = int(asked[1]) if asked else 0
+        span = re.fullmatch(r"bytes=(\d+)-", self.headers["Range"] or "")
+        first = int(span[1]) if span else 0
         self.send_response(206 if first else status)
         if first:
             self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")

@@ -235,6 +235,12 @@ test('only src/config/config.ts reads the environment', () => {
   assert.deepEqual(readers, ['src/config/config.ts']);
 });
 
+test('only src/credits writes the ledger', () => {
+  const writes = /\b(?:insert\s+into|update|delete\s+from|merge\s+into|copy|truncate)\s+(?:only\s+)?ledger_entries\b/i;
+  const writers = sourceFiles().filter((file) => writes.test(readFileSync(file, 'utf8')));
+  assert.deepEqual(new Set(writers.map(folderOf)), new Set(['src/credits']));
+});
+
 test('zod and node modules are out of reach of workflow code, whose every error must be a known one', () => {
   const packages = reachedFrom(['workflows/index.ts'], ({ typeOnly }) => !typeOnly).filter((name) => !isOurs(name));
   assert.deepEqual(packages, ['@temporalio/common', '@temporalio/workflow']);

@@ -13,7 +13,9 @@ import { waitFor } from './support/wait-for.ts';
 
 const run = promisify(execFile);
 /** The image is built from these. Tests are not part of it, and take half of the time. */
-const sources = ['src', 'activities', 'workflows', 'clients', 'build.mjs', 'tsconfig.json', 'package.json'];
+const sources = ['src', 'activities', 'workflows', 'clients', 'build.mjs', 'tsconfig.json', 'package.json'].concat(
+  'openapi.json',
+);
 /** A file of the previous build, without a source. */
 const shortLived = 'dist/src/short-lived.js';
 /** A build is the longest that a test waits for. */

@@ -4,11 +4,10 @@ import { atOnce, type Batch, medianBatch, sizedBatches } from '../batch.ts';
 import type { Bench, Engine, Rows } from '../bench.ts';
 import { type HistoryParts, historyParts, showParts } from '../history-parts.ts';
 import { interleaved } from '../rounds.ts';
-import { nothingToReach, type Row, showMs, showRate, times } from '../row.ts';
-import { median } from '../statistics.ts';
+import { nothingToReach, type Row, showRate, times } from '../row.ts';
 import { type Spender, startWholeTasks, type WholeTasks } from '../whole-tasks.ts';
 
-/** The number of sequential tasks in each round. */
+/** The number of sequential workflows whose time is shown by its parts. */
 const [singles, quickSingles] = [10, 2];
 
 const whole = `whole task, instant provider that delivers a poster, ${atOnce} at once`;
@@ -41,53 +40,15 @@ export async function* wholeTaskRows(bench: Bench): Rows {
   }
 }
 
-/**
- * Measures how long a task waits for its generation; and whole tasks on the
- * development server, and with a poster that the worker makes.
- */
-export async function* otherTaskRows(bench: Bench): Rows {
-  const { engine, development } = bench;
-  if (engine !== development) yield* inPairs(bench, development, {}, whole);
-  yield* inPairs(
-    bench,
-    engine,
-    { BENCH_POSTER: 'none' },
-    `whole task, of whose video we make the poster, ${atOnce} at once`,
-  );
-  const [bare, ours] = await Promise.all([startBareTasks(bench, engine), startWholeTasks(bench, engine)]);
-  try {
-    yield await lagRow(bench, bare, ours);
-  } finally {
-    await Promise.all([bare.close(), ours.close()]);
-  }
-}
-
-async function* inPairs(bench: Bench, engine: Engine, environment: NodeJS.ProcessEnv, what: string): Rows {
-  const [bare, ours] = await Promise.all([
-    startBareTasks(bench, engine),
-    startWholeTasks(bench, engine, { environment }),
-  ]);
-  try {
-    const batches = await interleaved(bench, {
-      floor: await sizedBatches(bench, (count) => bare.perSecond(count, 1)),
-      ours: await sizedBatches(bench, ours.perSecond),
-    });
-    const row = rateRow(`${what}, ${engine.name}`, medianBatch(batches.floor), medianBatch(batches.ours));
-    yield { ...row, ...nothingToReach };
-  } finally {
-    await Promise.all([bare.close(), ours.close()]);
-  }
-}
-
-function rateRow(what: string, floor: Batch, ours: Batch, events?: number): Row {
+function rateRow(what: string, floor: Batch, ours: Batch, events: number): Row {
   const share = ours.perSecond / floor.perSecond;
   return {
     what,
     floor: `bare workflow with one empty activity: ${showRate(floor.perSecond)}`,
-    measured: `${showRate(ours.perSecond)}${events === undefined ? '' : `, ${events} events`}`,
+    measured: `${showRate(ours.perSecond)}, ${events} events`,
     ratio: `rate ${times(share)}`,
     target: 'rate ≥ 0.8 ×, ≤ 16 events',
-    isReached: share >= 0.8 && events !== undefined && events <= 16,
+    isReached: share >= 0.8 && events <= 16,
   };
 }
 
@@ -142,33 +103,13 @@ function showSpent({ cpuMs }: Batch): string {
     .join(', ');
 }
 
-async function lagRow(bench: Bench, bare: BareTasks, ours: WholeTasks): Promise<Row> {
-  const { engine } = bench;
-  const count = bench.quick ? quickSingles : singles;
-  const each = async ({ startOne }: Pick<BareTasks, 'startOne'>) => {
-    const values: number[] = [];
-    for (let index = 0; index < count; index += 1) values.push((await startOne()).lagMs);
-    return median(values);
-  };
-  if (!bench.quick) await Promise.all([each(bare), each(ours)]);
-  const lags = await interleaved(bench, { floor: () => each(bare), ours: () => each(ours) });
-  const [floor, measured] = [median(lags.floor), median(lags.ours)];
-  return {
-    what: `createTask's answer → the provider is asked to generate, idle, ${engine.name}`,
-    floor: `bare workflow, asked for → its activity: p50 ${showMs(floor)}`,
-    measured: `p50 ${showMs(measured)}`,
-    ratio: `p50 ${times(measured / floor)}`,
-    ...nothingToReach,
-  };
-}
-
 /** Measures where the time between the start of a workflow and its end goes, with one at a time. */
 async function partsRow({ quick }: Bench, engine: Engine, bare: BareTasks, ours: WholeTasks): Promise<Row> {
   const { client, close } = connectTemporal({ connection: { address: engine.address }, namespace: 'default' });
   const partsOf = async ({ startOne }: Pick<BareTasks, 'startOne'>) => {
     const all: HistoryParts[] = [];
     while (all.length < (quick ? quickSingles : singles)) {
-      const handle = client.workflow.getHandle((await startOne()).taskId);
+      const handle = client.workflow.getHandle(await startOne());
       await handle.result();
       all.push(historyParts((await handle.fetchHistory()).events ?? []));
     }

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../operators/operator.ts';
 import type { Rate } from '../platform/rate-limit.ts';
 import type { Database } from '../platform/database/database.ts';
+import { openingEntry } from '../credits/ledger-entries.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { maybeOne, type Runner } from '../platform/database/statement.ts';
 
@@ -64,10 +65,7 @@ const opening = (name: string, condition: string) =>
     text: `
 with account as (
   insert into accounts (id, name, balance) select $1, $2, $3 where ${condition} returning id, balance
-), entry as (
-  insert into ledger_entries (account_id, kind, amount, balance_after, reason)
-  select id, 'grant', balance, balance, 'opening credits' from account where balance > 0
-)
+), ${openingEntry}
 select id from account`,
     values: (accountId, { name: accountName, credits }) => [accountId, accountName, credits],
   });

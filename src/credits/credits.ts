@@ -2,6 +2,7 @@ import type { Actor } from '../operators/operator.ts';
 import { AccountClosed, lockAccount } from '../accounts/accounts.ts';
 import { type Database, violatedUniqueConstraint } from '../platform/database/database.ts';
 import { type Change, recordAction } from '../operators/operator-actions.ts';
+import { parametersOf } from '../platform/database/sql.ts';
 import { many, maybeOne } from '../platform/database/statement.ts';
 
 /** A failed task is refunded in full; a partial refund is the difference of the price for a video that fell short of its order. */
@@ -107,26 +108,31 @@ export type BooksFilter = {
   readonly limit: number;
 };
 
+const { $, values } = parametersOf<BooksFilter>({
+  accountId: 'uuid',
+  kind: 'text',
+  taskId: 'uuid',
+  fromMs: 'float8',
+  toMs: 'float8',
+  before: 'bigint',
+  limit: 'bigint',
+});
+
 const listBooks = many<{ balance: number } & (LedgerEntry | { entryId: undefined }), [filter: BooksFilter]>({
   name: 'read-books',
   plannedAnew: true,
   text: `
 select balance, entry.* from accounts left join lateral (
   select ${entryColumns} from ledger_entries
-  where account_id = $1 and id < $2 and ($4::text is null or kind = $4) and ($5::uuid is null or task_id = $5)
-    and ($6::float8 is null or (created_at >= to_timestamp($6 / 1000) and id > ${lastEntryBefore('$1', '$6')}))
-    and ($7::float8 is null or (created_at < to_timestamp($7 / 1000) and id < ${firstEntryAfter('$1', '$7')}))
-  order by id desc limit $3
-) entry on true where accounts.id = $1 order by "entryId" desc`,
-  values: ({ accountId, before = Number.MAX_SAFE_INTEGER, limit, kind, taskId, fromMs, toMs }) => [
-    accountId,
-    before,
-    limit,
-    kind,
-    taskId,
-    fromMs,
-    toMs,
-  ],
+  where account_id = ${$.accountId} and id < ${$.before}
+    and (${$.kind} is null or kind = ${$.kind}) and (${$.taskId} is null or task_id = ${$.taskId})
+    and (${$.fromMs} is null
+      or (created_at >= to_timestamp(${$.fromMs} / 1000) and id > ${lastEntryBefore($.accountId, $.fromMs)}))
+    and (${$.toMs} is null
+      or (created_at < to_timestamp(${$.toMs} / 1000) and id < ${firstEntryAfter($.accountId, $.toMs)}))
+  order by id desc limit ${$.limit}
+) entry on true where accounts.id = ${$.accountId} order by "entryId" desc`,
+  values: ({ before = Number.MAX_SAFE_INTEGER, ...filter }) => values({ ...filter, before }),
 });
 
 /** Reads the balance and a page of entries, newest first, in one snapshot. Throws for an unknown account. */

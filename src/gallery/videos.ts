@@ -1,6 +1,6 @@
 import type { Database } from '../platform/database/database.ts';
 import { many, one } from '../platform/database/statement.ts';
-import { leastId } from '../platform/database/sql.ts';
+import { leastId, parametersOf } from '../platform/database/sql.ts';
 import type { Task } from '../tasks/task.ts';
 import { promptHas } from '../tasks/task-filter.ts';
 import { taskColumns } from '../tasks/tasks.ts';
@@ -49,26 +49,45 @@ async function findSource(db: Database, { accountId, words, tag, isFavorite }: V
   return isFavorite === true ? examineFavorites : examineNewest;
 }
 
-const hasWords = (words: string) => promptHas('$1', words);
-
 const countMatches = one<{ readonly matches: number }, [accountId: string, words: string]>({
   name: 'count-videos-with-words',
   plannedAnew: true,
   text: `
 select count(*)::int as matches from (
-  select from tasks where account_id = $1 and ${isPlayable} and ${hasWords('$2')} limit ${maxExamined + 1}
+  select from tasks where account_id = $1 and ${isPlayable} and ${promptHas('$1', '$2')} limit ${maxExamined + 1}
 ) matching`,
 });
 
 type Examined = { readonly taskIds: readonly string[] | undefined; readonly examinedTo: string | undefined };
 
+const { $, values } = parametersOf<VideoFilter>({
+  accountId: 'uuid',
+  after: 'uuid',
+  model: 'text',
+  ratio: 'text',
+  isFavorite: 'boolean',
+  tag: 'text',
+  words: 'text',
+  limit: 'integer',
+});
+const isOfModel = `(${$.model} is null or model = ${$.model})`;
+
+/** The filters beside the account, on a row that is called `tasks`. */
+const conditions: Readonly<Record<Exclude<keyof VideoFilter, 'accountId' | 'after' | 'limit'>, string>> = {
+  model: isOfModel,
+  ratio: `(${$.ratio} is null or param->'input'->>'ratio' = ${$.ratio})`,
+  isFavorite: `(${$.isFavorite} is not true or exists (select from task_favorites where task_id = tasks.id))`,
+  tag: `(${$.tag} is null or exists (select from task_tags where task_id = tasks.id and tag = ${$.tag}))`,
+  words: `(${$.words} is null or ${promptHas($.accountId, $.words)})`,
+};
+
 /** The task of a cursor is the last one of the page before. */
 const isAfterCursor = (time: string, id: string) => `(${time}, ${id}) < (
-    case when $2::uuid is null then 'infinity' else (select created_at from tasks where id = $2 and account_id = $1) end,
-    coalesce($2, ${leastId}))`;
+    case when ${$.after} is null then 'infinity' else (select created_at from tasks where id = ${$.after} and account_id = ${$.accountId}) end,
+    coalesce(${$.after}, ${leastId}))`;
 
 /** If none of these filters is set, every candidate is on the page, so the query reads one page only. */
-const mostExamined = `case when $4::text is null and not $5::boolean and $6::text is null and $7::text is null then $8::int
+const mostExamined = `case when ${$.ratio} is null and ${$.isFavorite} is not true and ${$.tag} is null and ${$.words} is null then ${$.limit}
   else ${maxExamined} end`;
 
 /** `rows`: SQL of candidates, with `id` and `created_at`. */
@@ -81,51 +100,38 @@ with examined as materialized (
   ${rows} order by 2 desc, 1 desc limit ${mostExamined}
 ), matching as (
   select tasks.id, tasks.created_at from examined join tasks on tasks.id = examined.id
-  where account_id = $1 and ${isPlayable}
-    and ($3::text is null or model = $3)
-    and ($4::text is null or param->'input'->>'ratio' = $4)
-    and (not $5::boolean or exists (select from task_favorites where task_id = tasks.id))
-    and ($6::text is null or exists (select from task_tags where task_id = tasks.id and tag = $6))
-    and ($7::text is null or ${hasWords('$7')})
-  order by tasks.created_at desc, tasks.id desc limit $8
+  where account_id = ${$.accountId} and ${isPlayable}
+    and ${Object.values(conditions).join('\n    and ')}
+  order by tasks.created_at desc, tasks.id desc limit ${$.limit}
 )
 select (select array_agg(id order by created_at desc, id desc) from matching) as "taskIds",
   (select case when count(*) = ${maxExamined} then (array_agg(id order by created_at, id))[1] end from examined) as "examinedTo"`,
-    values: ({ accountId, after, model, ratio, isFavorite = false, tag, words, limit }) => [
-      accountId,
-      after,
-      model,
-      ratio,
-      isFavorite,
-      tag,
-      words,
-      limit + 1,
-    ],
+    values: ({ limit, ...filter }) => values({ ...filter, limit: limit + 1 }),
   });
 }
 
 const examineNewest = examine(
   'examine-newest-videos',
   `select id, created_at from tasks
-  where account_id = $1 and ${isPlayable} and ($3::text is null or model = $3) and ${isAfterCursor('created_at', 'id')}`,
+  where account_id = ${$.accountId} and ${isPlayable} and ${isOfModel} and ${isAfterCursor('created_at', 'id')}`,
 );
 
 const examineMatches = examine(
   'examine-videos-with-words',
   `select id, created_at from tasks
-  where account_id = $1 and ${isPlayable} and ${hasWords('$7')} and ${isAfterCursor('created_at', 'id')}`,
+  where account_id = ${$.accountId} and ${isPlayable} and ${promptHas($.accountId, $.words)} and ${isAfterCursor('created_at', 'id')}`,
 );
 
 const examineTagged = examine(
   'examine-tagged-videos',
   `select task_id as id, task_created_at as created_at from task_tags
-  where account_id = $1 and tag = $6 and ${isAfterCursor('task_created_at', 'task_id')}`,
+  where account_id = ${$.accountId} and tag = ${$.tag} and ${isAfterCursor('task_created_at', 'task_id')}`,
 );
 
 const examineFavorites = examine(
   'examine-favorite-videos',
   `select task_id as id, task_created_at as created_at from task_favorites
-  where account_id = $1 and ${isAfterCursor('task_created_at', 'task_id')}`,
+  where account_id = ${$.accountId} and ${isAfterCursor('task_created_at', 'task_id')}`,
 );
 
 const readVideos = many<GalleryVideo, [taskIds: readonly string[]]>({

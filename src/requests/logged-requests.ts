@@ -1,4 +1,5 @@
 import { makerJson, type Maker } from '../tasks/task-maker.ts';
+import { parametersOf } from '../platform/database/sql.ts';
 import { many, maybeOne, none, one } from '../platform/database/statement.ts';
 
 // The log of the accounts' API calls. Its rows are written in batches after the responses, and deleted by housekeeping.
@@ -63,6 +64,17 @@ export type RequestFilter = {
   readonly limit: number;
 };
 
+const { $, values } = parametersOf<Omit<RequestFilter, 'statusClass'> & { readonly statusClass: string | undefined }>({
+  accountId: 'uuid',
+  statusClass: 'integer',
+  keyId: 'uuid',
+  endpoint: 'text',
+  errorCode: 'text',
+  requestId: 'uuid',
+  after: 'uuid',
+  limit: 'bigint',
+});
+
 /** Lists the account's requests, the latest end first. A filter reads the whole log of the account at most, whose length is limited. */
 export const listRequests = many<LoggedRequest, [filter: RequestFilter]>({
   name: 'list-api-requests',
@@ -71,21 +83,15 @@ export const listRequests = many<LoggedRequest, [filter: RequestFilter]>({
 select id as "requestId", ended_at as "endedAt", duration_ms as "durationMs", method, endpoint, tool, status,
   error_code as "errorCode", task_id as "taskId", ${makerJson} as "createdBy"
 from api_requests
-where account_id = $1 and ($2::integer is null or status / 100 = $2) and ($3::uuid is null or key_id = $3)
-  and ($4::text is null or strpos(lower(endpoint), lower($4)) > 0) and ($5::text is null or error_code = $5)
-  and ($6::uuid is null or id = $6)
-  and ($7::uuid is null or (ended_at, id) < (select ended_at, id from api_requests where id = $7 and account_id = $1))
-order by ended_at desc, id desc limit $8`,
-  values: ({ accountId, statusClass, keyId, endpoint, errorCode, requestId, after, limit }) => [
-    accountId,
-    statusClass?.slice(0, 1),
-    keyId,
-    endpoint,
-    errorCode,
-    requestId,
-    after,
-    limit,
-  ],
+where account_id = ${$.accountId} and (${$.statusClass} is null or status / 100 = ${$.statusClass})
+  and (${$.keyId} is null or key_id = ${$.keyId})
+  and (${$.endpoint} is null or strpos(lower(endpoint), lower(${$.endpoint})) > 0)
+  and (${$.errorCode} is null or error_code = ${$.errorCode})
+  and (${$.requestId} is null or id = ${$.requestId})
+  and (${$.after} is null
+    or (ended_at, id) < (select ended_at, id from api_requests where id = ${$.after} and account_id = ${$.accountId}))
+order by ended_at desc, id desc limit ${$.limit}`,
+  values: ({ statusClass, ...filter }) => values({ ...filter, statusClass: statusClass?.slice(0, 1) }),
 });
 
 /** The time of the request after the newest `length` of all accounts, in Unix milliseconds; undefined if there are at most that many. */

@@ -1,4 +1,5 @@
 import type { NewTask } from './create-outcome.ts';
+import { chargeEntry } from '../credits/ledger-entries.ts';
 import { priceOfTask } from '../credits/price-rule.ts';
 
 // The rule of acceptance, for a batch of tasks of one or many accounts. A task
@@ -123,10 +124,7 @@ with ${judged(options)}, accepted as not materialized (
 ), task as (
   insert into tasks (id, account_id, model, price_name, credits_charged, idempotency_key, key_id, ${storedOnlyNames.join(', ')})
   select task_id, account_id, model, price_name, credits, idempotency_key, key_id, ${storedOnlyNames.map(valueOf).join(', ')} from accepted
-), entry as (
-  insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
-  select account_id, task_id, 'charge', -credits, balance_after from accepted order by account_id, position
-)
+), ${chargeEntry('accepted')}
 select position, ${answer} from judged`;
 
 export const acceptTasks = {

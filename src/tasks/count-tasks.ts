@@ -1,5 +1,5 @@
 import { failOutcome, type FailOutcome, failOutcomes } from './fail-code.ts';
-import { filterValues, isInRange, matchesFilter, type TaskFilter } from './task-filter.ts';
+import { type CountFilter, filterValues, isInRange, matchesFilter } from './task-filter.ts';
 import { isUnfinished } from './task-states.ts';
 import { type FailCode, type TaskState, unfinishedStates } from './task.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -27,7 +27,7 @@ type CountedRow = {
 
 // Unfinished and failed tasks have indexes of their own, so they are counted
 // however many newer tasks have succeeded.
-const countGroups = many<CountedRow, [filter: TaskFilter]>({
+const countGroups = many<CountedRow, [filter: CountFilter]>({
   name: 'count-tasks',
   plannedAnew: true,
   text: `
@@ -42,7 +42,7 @@ function part(name: Part, condition: string): string {
     where ${isInRange} and ${condition} order by created_at desc, id desc limit ${maxCountedTasks + 1})`;
 }
 
-export async function countTasks(db: Pick<Database, 'run'>, filter: TaskFilter): Promise<TaskCounts> {
+export async function countTasks(db: Pick<Database, 'run'>, filter: CountFilter): Promise<TaskCounts> {
   const rows = await countGroups(db, filter);
   const counted = taskGroups.map((group): [TaskGroup, TaskCount] => {
     const of = rows.filter((row) => row.part === partOf(group));

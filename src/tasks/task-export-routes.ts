@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { type ListedTask, listTasks, type ListFilter } from './task-list.ts';
+import type { TaskFilter } from './task-filter.ts';
+import { type ListedTask, listTasks } from './task-list.ts';
 import {
   aboutOperatorFilter,
   operatorFilterOf,
   operatorTaskFilter,
   ownFilterOf,
   ownTaskFilter,
-  stateFilterOf,
 } from './task-list-routes.ts';
 import { csvLine } from '../credits/csv-line.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
@@ -39,8 +39,7 @@ const exportTasks = defineEndpoint({
   ...csvAnswer,
   handler: ({ caller: { accountId }, query, ctx }, deps) => {
     ctx.set('Content-Disposition', disposition);
-    const filter = { ...ownFilterOf(accountId, query, deps), ...stateFilterOf(query) };
-    return Promise.resolve(Readable.from(csvOf(deps.db, columns, filter)));
+    return Promise.resolve(Readable.from(csvOf(deps.db, columns, ownFilterOf(accountId, query, deps))));
   },
 });
 
@@ -53,8 +52,8 @@ const adminExport = defineEndpoint({
   ...csvAnswer,
   handler: ({ query, ctx }, deps) => {
     ctx.set('Content-Disposition', disposition);
-    const filter = { ...operatorFilterOf(query, deps), ...stateFilterOf(query) };
-    return Promise.resolve(Readable.from(csvOf(deps.db, [...columns, ...columnsOfOperators], filter)));
+    const written = [...columns, ...columnsOfOperators];
+    return Promise.resolve(Readable.from(csvOf(deps.db, written, operatorFilterOf(query, deps))));
   },
 });
 
@@ -89,11 +88,7 @@ function isoTime(ms: number | undefined): string | undefined {
 }
 
 /** Holds no database connection between pages. */
-async function* csvOf(
-  db: Database,
-  written: readonly Column[],
-  filter: Omit<ListFilter, 'after' | 'limit'>,
-): AsyncGenerator<string> {
+async function* csvOf(db: Database, written: readonly Column[], filter: TaskFilter): AsyncGenerator<string> {
   yield csvLine(written.map(([name]) => name));
   let after: string | undefined;
   for (let rows = 0; rows < maxRows; rows += pageSize) {

@@ -1,6 +1,10 @@
+import type { FailCode } from './fail-code.ts';
 import type { TaskSearch } from './task-search.ts';
+import type { TaskState } from './task.ts';
+import { parametersOf } from '../platform/database/sql.ts';
 
-// The filters of lists, counts and exports of tasks, as SQL. Statements that use them begin with `filterValues`.
+// The filters of lists, counts and exports of tasks, as SQL. A filter that is declared in the type and has no parameter or no condition
+// below does not compile.
 
 /**
  * The words of prompts. The account is a lexeme among them, so that a search reads the index entries of one account only. Its first
@@ -26,35 +30,61 @@ export type TaskFilter = {
   readonly provider?: string | undefined;
   /** Words of the prompt need an account. */
   readonly search?: TaskSearch | undefined;
+  readonly state?: TaskState | undefined;
+  /** Failed tasks with one of these codes. */
+  readonly failCodes?: readonly FailCode[] | undefined;
 };
+
+/** Counts are by state, so no filter restricts it. */
+export type CountFilter = Omit<TaskFilter, 'state' | 'failCodes'>;
 
 /** No index covers parts of ids, so a search for one reads the newest tasks only. Their ids are in the index that orders them. */
 export const maxSearchedTasks = 100_000;
 
-/** The values of $1 to $10. */
-export function filterValues(filter: TaskFilter): readonly unknown[] {
-  const { accountId, fromMs, toMs, model, createdBy, provider, search } = filter;
-  const { idPart, taskId, words } = search ?? {};
-  return [accountId, fromMs, toMs, model, createdBy, provider, search !== undefined, idPart, taskId, words];
+export type FilterValues = Omit<CountFilter, 'search'> & { readonly isSearch: boolean } & Partial<TaskSearch>;
+
+export function withSearchValues<Filter extends CountFilter>({ search, ...filter }: Filter) {
+  return { ...filter, isSearch: search !== undefined, ...search };
 }
 
-export const isOfAccount = `($1::uuid is null or account_id = $1)`;
-export const createdFrom = `coalesce(to_timestamp($2::float8 / 1000), '-infinity')`;
-export const createdTo = `coalesce(to_timestamp($3::float8 / 1000), 'infinity')`;
+/** A statement with these conditions has these parameters first. */
+export const filterTypes = {
+  accountId: 'uuid',
+  fromMs: 'float8',
+  toMs: 'float8',
+  model: 'text',
+  createdBy: 'uuid',
+  provider: 'text',
+  isSearch: 'boolean',
+  idPart: 'text',
+  taskId: 'uuid',
+  words: 'text',
+};
+const { $, values } = parametersOf<FilterValues>(filterTypes);
+export const filterValues = (filter: CountFilter) => values(withSearchValues(filter));
+
+export const isOfAccount = `(${$.accountId} is null or account_id = ${$.accountId})`;
+export const createdFrom = `coalesce(to_timestamp(${$.fromMs} / 1000), '-infinity')`;
+export const createdTo = `coalesce(to_timestamp(${$.toMs} / 1000), 'infinity')`;
 export const isInRange = `${isOfAccount} and created_at >= ${createdFrom} and created_at < ${createdTo}`;
 
-/** The other conditions, on a row that is called `tasks`. */
-export const matchesFilter = `($4::text is null or model = $4)
-  and ($5::uuid is null or key_id = $5 or user_id = $5)
-  and ($6::text is null or (select 1 from provider_jobs where task_id = tasks.id and provider = $6 limit 1) = 1)
-  and (not $7::boolean or id in (
+const conditions: Readonly<Record<Exclude<keyof CountFilter, 'accountId' | 'fromMs' | 'toMs'>, string>> = {
+  model: `(${$.model} is null or model = ${$.model})`,
+  createdBy: `(${$.createdBy} is null or key_id = ${$.createdBy} or user_id = ${$.createdBy})`,
+  provider: `(${$.provider} is null
+    or (select 1 from provider_jobs where task_id = tasks.id and provider = ${$.provider} limit 1) = 1)`,
+  search: `(not ${$.isSearch} or id in (
     select id from (
       select id from tasks where ${isInRange} order by created_at desc, id desc limit ${maxSearchedTasks}
     ) newest
-    where $8::text is not null and strpos(id::text, $8) > 0
+    where ${$.idPart} is not null and strpos(id::text, ${$.idPart}) > 0
     union all
-    select id from tasks where id = $9::uuid and ${isOfAccount}
+    select id from tasks where id = ${$.taskId} and ${isOfAccount}
     union all
     select id from tasks
-    where $10::text is not null and account_id = $1
-      and ${promptHas('$1', '$10')}))`;
+    where ${$.words} is not null and account_id = ${$.accountId}
+      and ${promptHas($.accountId, $.words)}))`,
+};
+
+/** The conditions beside `isInRange`, on a row that is called `tasks`. */
+export const matchesFilter = Object.values(conditions).join('\n  and ');

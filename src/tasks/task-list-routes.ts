@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { countTasks, maxCountedTasks, type TaskGroup } from './count-tasks.ts';
-import { failOutcome, failOutcomes } from './fail-code.ts';
+import { failOutcome, type FailOutcome, failOutcomes } from './fail-code.ts';
+import type { TaskFilter } from './task-filter.ts';
 import { listTasks } from './task-list.ts';
-import { type TaskSearch, taskSearch } from './task-search.ts';
+import { taskSearch } from './task-search.ts';
 import {
   listedTaskSchema,
   operatorListedTaskSchema,
@@ -61,27 +62,32 @@ const operatorFilter = {
 export const ownTaskFilter = { ...stateFilter, ...sharedFilter };
 export const operatorTaskFilter = { ...stateFilter, ...operatorFilter };
 
-type StateFilter = z.output<z.ZodObject<typeof stateFilter>>;
-type SharedFilter = z.output<z.ZodObject<typeof sharedFilter>>;
+type OwnFilter = z.output<z.ZodObject<typeof ownTaskFilter>>;
+type OperatorFilter = z.output<z.ZodObject<typeof operatorTaskFilter>>;
+type SearchDeps = Pick<HttpDeps, 'searchesPrompts'>;
 
-export function stateFilterOf({ state, failCode, outcome }: StateFilter) {
-  return { state, failCodes: failCodesOf(failCode, outcome) };
+/** A parameter has the name of its filter, or is mapped to filters here. Any other one does not compile. */
+function filterOf(query: Partial<OperatorFilter>, deps: SearchDeps): TaskFilter {
+  const { search, failCode, outcome, from: fromMs, to: toMs, ...named } = query;
+  const filters: Pick<TaskFilter, keyof typeof named> = named;
+  return {
+    ...filters,
+    search: search === undefined ? undefined : taskSearch(search, deps),
+    failCodes: failCodesOf(failCode, outcome),
+    fromMs,
+    toMs,
+  };
 }
 
-function failCodesOf(failCode: FailCode | undefined, outcome: StateFilter['outcome']): readonly FailCode[] | undefined {
+function failCodesOf(failCode?: FailCode, outcome?: FailOutcome): readonly FailCode[] | undefined {
   if (failCode === undefined && outcome === undefined) return undefined;
   return failCodes.filter(
     (code) => (failCode ?? code) === code && (outcome === undefined || failOutcome(code) === outcome),
   );
 }
 
-export function ownFilterOf(accountId: string, query: SharedFilter, deps: Pick<HttpDeps, 'searchesPrompts'>) {
-  const { model, createdBy, search, from: fromMs, to: toMs } = query;
-  return { accountId, model, createdBy, search: searchFor(search, deps), fromMs, toMs };
-}
-
-function searchFor(text: string | undefined, deps: Pick<HttpDeps, 'searchesPrompts'>): TaskSearch | undefined {
-  return text === undefined ? undefined : taskSearch(text, deps);
+export function ownFilterOf(accountId: string, query: Partial<OwnFilter>, deps: SearchDeps): TaskFilter {
+  return { ...filterOf(query, deps), accountId };
 }
 
 /** Bounds searches without an index. */
@@ -91,16 +97,12 @@ export const aboutOperatorFilter =
   `Without \`accountId\`, filters by \`model\`, \`createdBy\`, \`provider\` or \`search\` cover only the ${maxScanMs / dayMs} days before ` +
   '`to`, or before now. Words of prompts require an `accountId`.';
 
-export function operatorFilterOf(
-  query: z.output<z.ZodObject<typeof operatorFilter>>,
-  deps: Pick<HttpDeps, 'searchesPrompts' | 'now'>,
-) {
-  const { accountId, model, createdBy, provider, from = 0, to: toMs } = query;
-  const search = searchFor(query.search, deps);
+export function operatorFilterOf(query: Partial<OperatorFilter>, deps: SearchDeps & Pick<HttpDeps, 'now'>): TaskFilter {
+  const filter = filterOf(query, deps);
+  const { accountId, model, createdBy, provider, search, fromMs = 0, toMs } = filter;
   const isSearch = search !== undefined && search.taskId === undefined;
   const isScan = accountId === undefined && (isSearch || (model ?? createdBy ?? provider) !== undefined);
-  const fromMs = isScan ? Math.max(from, (toMs ?? deps.now()) - maxScanMs) : from;
-  return { accountId, model, createdBy, provider, search, fromMs, toMs };
+  return { ...filter, fromMs: isScan ? Math.max(fromMs, (toMs ?? deps.now()) - maxScanMs) : fromMs };
 }
 
 const listed = 'Lists tasks newest first. Tasks created while you page do not shift later pages.';
@@ -113,9 +115,8 @@ export const listTasksOfAccount = defineEndpoint({
   description: listed,
   query: strictQuery({ ...ownTaskFilter, ...idPage }),
   data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ caller: { accountId, by }, query }, deps) => {
-    const { cursor: after, limit } = query;
-    const filter = { ...ownFilterOf(accountId, query, deps), ...stateFilterOf(query), after, limit: limit + 1 };
+  handler: async ({ caller: { accountId, by }, query: { cursor: after, limit, ...query } }, deps) => {
+    const filter = { ...ownFilterOf(accountId, query, deps), after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     await deps.readTasks.record(by, page);
     return { tasks: await Promise.all(page.map((task) => presentListedTask(deps, task))), nextCursor };
@@ -129,9 +130,8 @@ const adminList = defineEndpoint({
   description: `${listed} ${aboutOperatorFilter}`,
   query: strictQuery({ ...operatorTaskFilter, ...idPage }),
   data: z.strictObject({ tasks: z.array(operatorListedTaskSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ query }, deps) => {
-    const { cursor: after, limit } = query;
-    const filter = { ...operatorFilterOf(query, deps), ...stateFilterOf(query), after, limit: limit + 1 };
+  handler: async ({ query: { cursor: after, limit, ...query } }, deps) => {
+    const filter = { ...operatorFilterOf(query, deps), after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     return { tasks: await Promise.all(page.map((task) => presentOperatorListedTask(deps, task))), nextCursor };
   },

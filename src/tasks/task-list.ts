@@ -1,25 +1,44 @@
-import { createdFrom, createdTo, filterValues, isOfAccount, matchesFilter, type TaskFilter } from './task-filter.ts';
-import type { FailCode, Task, TaskState } from './task.ts';
+import {
+  type CountFilter,
+  createdFrom,
+  createdTo,
+  filterTypes,
+  type FilterValues,
+  isOfAccount,
+  matchesFilter,
+  type TaskFilter,
+  withSearchValues,
+} from './task-filter.ts';
+import type { Task } from './task.ts';
 import { listTaskEntries } from '../credits/credits.ts';
 import type { Database } from '../platform/database/database.ts';
 import { findDelivery, listDeliveryAttempts } from '../callbacks/deliveries.ts';
 import { listProviderJobs } from '../providers/provider-jobs.ts';
 import { type AgedPage, many, none, one } from '../platform/database/statement.ts';
-import { leastId, microseconds, pageStart } from '../platform/database/sql.ts';
+import { leastId, microseconds, pageStart, parametersOf } from '../platform/database/sql.ts';
 import { makerColumn, type Maker } from './task-maker.ts';
 import { taskColumns } from './tasks.ts';
 import { isUnfinished } from './task-states.ts';
 
 export type ListFilter = TaskFilter & {
-  readonly state?: TaskState | undefined;
-  /** Failed tasks with one of these codes. */
-  readonly failCodes?: readonly FailCode[] | undefined;
   /** The UUID of the last task of the page before. A task of another account leads to an empty page. */
   readonly after?: string | undefined;
   readonly limit: number;
 };
 
 export type ListedTask = Task & { readonly createdBy: Maker | undefined; readonly accountName?: string | undefined };
+
+const { $, values: listValues } = parametersOf<Omit<ListFilter, 'search'> & FilterValues>({
+  ...filterTypes,
+  after: 'uuid',
+  state: 'text',
+  failCodes: 'text[]',
+  limit: 'bigint',
+});
+const conditions: Readonly<Record<Exclude<keyof TaskFilter, keyof CountFilter>, string>> = {
+  state: `(${$.state} is null or state = ${$.state})`,
+  failCodes: `(${$.failCodes} is null or (state = 'fail' and fail_code = any(${$.failCodes})))`,
+};
 
 /**
  * Lists tasks, newest first. The page begins at one row, that of the cursor or of `toMs`: with two conditions PostgreSQL would begin at
@@ -32,14 +51,13 @@ export const listTasks = many<ListedTask, [filter: ListFilter]>({
 select ${taskColumns}, ${makerColumn}, (select name from accounts where accounts.id = account_id) as "accountName" from tasks
 where ${isOfAccount} and created_at >= ${createdFrom}
   and (created_at, id) < (
-    case when $11::uuid is null then ${createdTo} else (select created_at from tasks where id = $11 and ${isOfAccount}) end,
-    coalesce($11, ${leastId}))
-  and ($3 is null or created_at < to_timestamp($3 / 1000))
-  and ($12::text is null or state = $12)
-  and ($13::text[] is null or (state = 'fail' and fail_code = any($13)))
+    case when ${$.after} is null then ${createdTo} else (select created_at from tasks where id = ${$.after} and ${isOfAccount}) end,
+    coalesce(${$.after}, ${leastId}))
+  and (${$.toMs} is null or created_at < to_timestamp(${$.toMs} / 1000))
+  and ${Object.values(conditions).join('\n  and ')}
   and ${matchesFilter}
-order by created_at desc, id desc limit $14`,
-  values: ({ after, state, failCodes, limit, ...filter }) => [...filterValues(filter), after, state, failCodes, limit],
+order by created_at desc, id desc limit ${$.limit}`,
+  values: (filter) => listValues(withSearchValues(filter)),
 });
 
 type ContentPage = {

@@ -1,5 +1,6 @@
 import type { Task, TaskFailure, TaskResult } from './task.ts';
 import type { Database } from '../platform/database/database.ts';
+import { partialRefundEntry, refundEntry } from '../credits/ledger-entries.ts';
 import { eventOfEnd, taskEventIdOf } from './task-event.ts';
 import { isReserved } from '../providers/provider-pools.ts';
 import { maybeOne, none } from '../platform/database/statement.ts';
@@ -141,15 +142,11 @@ export type EndedTask = {
 
 // Both endings decrement the account's unfinished tasks, book what is refunded, and create the deliveries of callback and event with the
 // final state.
-const settleAccount = (kind: 'refund' | 'partial_refund', reason: string) => `account as (
+const settleAccount = (entry: string) => `account as (
   update accounts set balance = balance + ended.credits_refunded, unfinished_tasks = unfinished_tasks - 1
   from ended where accounts.id = ended.account_id
   returning accounts.id, accounts.balance
-), entry as (
-  insert into ledger_entries (account_id, task_id, kind, amount, balance_after, reason)
-  select account.id, ended.id, '${kind}', ended.credits_refunded, account.balance, ${reason}
-  from ended, account where ended.credits_refunded > 0
-)`;
+), ${entry}`;
 const createDeliveries = `callback as (
   insert into callback_deliveries (id, task_id, account_id, url)
   select id, id, account_id, callback_url from ended where callback_url is not null
@@ -173,7 +170,7 @@ with ended as (
   update tasks set state = 'success', result = $2, credits_refunded = $3, completed_at = now(), updated_at = now()
   where id = $1 and ${isUnfinished}
   returning *
-), ${settleAccount('partial_refund', '$4')}, ${createDeliveries}
+), ${settleAccount(partialRefundEntry('$4'))}, ${createDeliveries}
 select ${taskColumns}, ${hasNewEvent} from ended`,
   values: (taskId, result, refund) => [taskId, result, refund?.credits ?? 0, refund?.reason],
 });
@@ -210,7 +207,7 @@ with ended as (
     completed_at = now(), updated_at = now()
   where id = $1 and ${isUnfinished} and (not $5 or ${isUnstarted})
   returning *
-), ${settleAccount('refund', 'null')}, termination as (
+), ${settleAccount(refundEntry)}, termination as (
   insert into workflow_terminations (task_id, reason, due_at)
   select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
 ), no_longer_waiting as (

@@ -32,19 +32,14 @@ const rows: Readonly<Record<string, readonly string[]>> = {
     `${wholeTask}, beside the checkout`,
   ],
   peers: ['peer: Temporal, used in the textbook way'],
-  admissions: ['slot of a provider', 'request of the last waiting task'],
-  engines: ['whole task, of whose video we make the poster', "createTask's answer"],
   memory: ['memory after'],
   growth: [
     'whole task, createTask until recordInfo',
     'createTask, 1 caller, 2,000 tasks',
     'recordInfo of a finished task',
   ],
-  live: ['upstream that always leaves one poll hanging', 'recordInfo of 10 live tasks'],
   outstanding: ['upstream polled at its rate'],
 };
-/** The row of `engines` that both servers are needed for. */
-const onBoth = `${wholeTask}, development server`;
 
 const skip = process.platform !== 'linux' && 'processor times are read from /proc, which Linux alone has';
 
@@ -84,7 +79,7 @@ describe('the bench', { skip }, () => {
     });
 
   test('has no other row, and writes the same ones', () => {
-    const known = [...Object.values(rows).flat(), ...(serverPath === undefined ? [] : [onBoth])];
+    const known = Object.values(rows).flat();
     const whats = linesOf(bench.table).map(({ what }) => what);
     assert.deepEqual(
       whats.filter((what) => !known.some((beginning) => what.startsWith(beginning))),
@@ -94,11 +89,6 @@ describe('the bench', { skip }, () => {
       linesOf(bench.written).map(({ what }) => what),
       whats,
     );
-  });
-
-  const without = serverPath === undefined && 'TEMPORAL_SERVER_PATH names no production server of Temporal';
-  test('measures whole tasks on both servers of Temporal', { skip: without }, () => {
-    assert.equal(named(onBoth).length, 1, bench.output);
   });
 });
 

@@ -26,7 +26,7 @@ const description: Description = {
 const video = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Video' } } } };
 
 function shown(method: string, path: string, described: DescribedOperation) {
-  const entry: Entry = { operationId: 'one', method, path, scope: 'tasks:read', isCharged: false, described };
+  const entry: Entry = { operationId: 'one', method, path, scope: 'tasks:read', described };
   const options = { baseUrl, usesOwnClients: true };
   const samples = Object.fromEntries(
     samplesOf(description, entry, options).map(({ language, text }) => [language, text] as const),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { readBooks } from '../../src/credits/credits.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import type { ServiceEvent } from '../../src/metrics/events.ts';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import type { CreditPackage } from '../../src/models/catalogue/packages.ts';
@@ -96,8 +97,10 @@ export async function openPaymentStage(): Promise<PaymentStage> {
     stateOf: async (accountId) =>
       (await listTopUps(database.db, { accountId, limit: 100 })).map(({ state }) => state).toReversed(),
     close: async () => {
+      const violations = await auditLedger(database.db);
       await stripe.close();
       await database.close();
+      assert.deepEqual(violations, []);
     },
   };
 }

@@ -2,11 +2,9 @@ import { startCopying } from './copy-code.ts';
 import { startMenu } from './menu.ts';
 import { startSearch } from './search.ts';
 import { startTabs } from './tabs.ts';
-import { startTrying } from './try-it.ts';
 
 // The program of the pages under /docs. They can be read without it.
 startTabs();
 startCopying();
 startMenu();
 startSearch();
-startTrying();

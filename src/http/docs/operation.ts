@@ -7,7 +7,6 @@ import { type Html, html } from './html.ts';
 import { blockMarkdown, inlineMarkdown } from './markdown.ts';
 import { pythonSample } from './python-sample.ts';
 import { type Entry, exampleRequest } from './request.ts';
-import { tryIt } from './try-it.ts';
 import { typeScriptSample } from './typescript-sample.ts';
 
 /** One endpoint: its purpose and contract, beside its samples. */
@@ -21,8 +20,7 @@ export function operationSection(description: Description, entry: Entry, options
       ${text !== undefined && blockMarkdown(text)}
     </div>
     <div class="use">
-      ${samplesBlock(samplesOf(description, entry, options), summary)} ${tryIt(description, entry)}
-      ${responseExample(description, entry)}
+      ${samplesBlock(samplesOf(description, entry, options), summary)} ${responseExample(description, entry)}
     </div>
     <div class="contract">
       ${requestParts(description, entry)} ${responsePart(description, entry)} ${errorsPart(description, entry)}

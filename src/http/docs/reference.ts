@@ -48,10 +48,10 @@ function outlineOf({ tag, endpoints }: Section) {
   };
 }
 
-export function entryOf({ operationId, method, path, scope, createsTask }: Endpoint, description: Description): Entry {
+export function entryOf({ operationId, method, path, scope }: Endpoint, description: Description): Entry {
   const described = description.paths?.[path]?.[method];
   if (described === undefined) throw new Error(`the description lacks the operation ${operationId}`);
-  return { operationId, method, path, scope, isCharged: createsTask === true, described };
+  return { operationId, method, path, scope, described };
 }
 
 function titleOf(tag: string): string {

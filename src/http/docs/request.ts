@@ -17,7 +17,6 @@ export type Entry = {
   readonly method: string;
   readonly path: string;
   readonly scope: Access;
-  readonly isCharged: boolean;
   readonly described: DescribedOperation;
 };
 
@@ -70,7 +69,7 @@ function credentialOf({ scope, path }: Entry): Credential {
   return isForClients(scope) ? 'key' : 'operator_key';
 }
 
-export function exampleBody(description: Description, { requestBody }: DescribedOperation): ExampleBody | undefined {
+function exampleBody(description: Description, { requestBody }: DescribedOperation): ExampleBody | undefined {
   const found = contentOf(requestBody?.content);
   if (found === undefined) return undefined;
   const [type, schema] = found;

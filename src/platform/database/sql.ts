@@ -23,3 +23,17 @@ export type TimedCursor = {
 export function pageStart(timeUs: string, id: string, start: '-infinity' | 'infinity' = '-infinity'): string {
   return `(coalesce(timestamptz 'epoch' + ${timeUs}::float8 * interval '1 microsecond', '${start}'), coalesce(${id}::uuid, ${leastId}))`;
 }
+
+/**
+ * Numbers the parameters of a statement in the order of `types`, which has the SQL type of each. `$` has their positions by name, such
+ * as `$3::text` for the third, and `values` returns what is bound to them. A field of `Given` without a parameter does not compile.
+ */
+export function parametersOf<Given>(types: Readonly<Record<keyof Given & string, string>>) {
+  // The keys of the literal are those of its type.
+  const names = Object.keys(types) as (keyof Given & string)[];
+  const $ = Object.fromEntries(names.map((name, index) => [name, `$${index + 1}::${types[name]}`]));
+  return {
+    $: $ as Readonly<Record<keyof Given & string, string>>, // one for each name
+    values: (given: Given): readonly unknown[] => names.map((name) => given[name]),
+  };
+}

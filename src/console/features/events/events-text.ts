@@ -5,14 +5,6 @@ import { resentWords } from '../callbacks/callbacks-text.ts';
 
 export type EventType = Event['type'];
 
-export const eventTypes = [
-  'task.succeeded',
-  'task.failed',
-  'task.cancelled',
-  'balance.low',
-  'key.cap_reached',
-] as const;
-
 export const eventsText = {
   lead: 'Account events, sent to your endpoint as they happen.',
   noun: ['event', 'events'],
@@ -66,6 +58,9 @@ export const eventsText = {
   resendWithin: 'Events of the',
   resentMany: (count: number, hasMore: boolean) => resentWords('event', count, hasMore),
 } as const;
+
+// The keys are those of the type.
+export const eventTypes = Object.keys(eventsText.types) as readonly EventType[];
 
 /** The sentence of a type, also of one that is newer than this page. */
 export function typeWords(type: string): string {

@@ -15,17 +15,26 @@ export type TaskFilter = Filter<Query<TaskListPath>>;
 type CountPath = '/api/v1/jobs/countTasks' | '/api/admin/v1/tasks/counts';
 type Counts = Answer<CountPath>['counts'];
 
+// Every parameter of the service's list, but for its page, has its filter here, or does not compile: `to` is set with `from`, and
+// `outcome` with `state`.
+type CountParameter = Exclude<keyof Query<'/api/admin/v1/tasks/counts'>, 'to'>;
+type ListParameter = Exclude<
+  keyof Query<'/api/admin/v1/tasks'>,
+  CountParameter | 'to' | 'outcome' | 'cursor' | 'limit'
+>;
+
 /** The filters of the area, with the number of tasks in each state that match the others. */
 export function useTaskFilters(): readonly TaskFilter[] {
-  const others = useOtherFilters();
-  const counts = useCounts(others);
-  const state = useAddress().get('state');
-  const days = others.findIndex(({ name }) => name === 'since');
-  return [stateFilter(counts), ...others.toSpliced(days, 0, failureFilter(state))];
+  const { from, ...others } = useOtherFilters();
+  const shared = Object.values(others).flat();
+  const counts = useCounts([...shared, ...from]);
+  const failCode = failureFilter(useAddress().get('state'));
+  const { state, ...own }: Record<ListParameter, TaskFilter> = { state: stateFilter(counts), failCode };
+  return [state, ...shared, ...Object.values(own), ...from];
 }
 
 /** Without an account, the service searches at most seven days for what has no index. */
-function useOtherFilters(): readonly TaskFilter[] {
+function useOtherFilters(): Readonly<Record<CountParameter, readonly TaskFilter[]>> {
   const isOperator = useIsOperator();
   const { get } = useAddress();
   const names = useNames();
@@ -35,21 +44,25 @@ function useOtherFilters(): readonly TaskFilter[] {
   );
   const isOfAll = isOperator && account === undefined;
   const isLimited = isOfAll && (model ?? provider ?? search ?? createdBy) !== undefined;
-  return [
-    {
-      name: 'search',
-      label: isOfAll ? tasksText.searchId : tasksText.search,
-      query: (text: string) => ({ search: text }),
-    },
-    ...(isOperator ? [accountFilter] : []),
-    choiceFilter({
-      name: 'model',
-      label: tasksText.model,
-      all: tasksText.allModels,
-      values: names.models,
-      given: model,
-    }),
-    ...(isOperator
+  return {
+    search: [
+      {
+        name: 'search',
+        label: isOfAll ? tasksText.searchId : tasksText.search,
+        query: (text: string) => ({ search: text }),
+      },
+    ],
+    accountId: isOperator ? [accountFilter] : [],
+    model: [
+      choiceFilter({
+        name: 'model',
+        label: tasksText.model,
+        all: tasksText.allModels,
+        values: names.models,
+        given: model,
+      }),
+    ],
+    provider: isOperator
       ? [
           choiceFilter({
             name: 'provider',
@@ -59,10 +72,10 @@ function useOtherFilters(): readonly TaskFilter[] {
             given: provider,
           }),
         ]
-      : []),
-    isOperator ? makerChip : makerFilter(makers, createdBy),
-    ...(isLimited ? limited(rangeFilters(tasksText.created, tasksText.customWeek)) : rangeFilters(tasksText.created)),
-  ];
+      : [],
+    createdBy: [isOperator ? makerChip : makerFilter(makers, createdBy)],
+    from: isLimited ? limited(rangeFilters(tasksText.created, tasksText.customWeek)) : rangeFilters(tasksText.created),
+  };
 }
 
 const countsMs = 15_000;
