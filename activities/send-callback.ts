@@ -2,9 +2,19 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/callbacks/callback.ts';
 import { OutboundError } from '../src/outbound/outbound-error.ts';
-import type { CallbackAnswer } from '../src/outbound/webhook.ts';
+import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
 import { type MadeAttempt, recordDeliveryAttempt } from '../src/callbacks/deliveries.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { OwedDelivery } from '../src/callbacks/owed-callbacks.ts';
+import type { Events } from '../src/metrics/events.ts';
+import type { Database } from '../src/platform/database/database.ts';
+
+export type SendCallbackDeps = {
+  readonly db: Database;
+  /** Returns undefined if none is owed: while the task runs, without `callBackUrl`, or for a closed account. */
+  readonly findOwedDelivery: (deliveryId: string) => Promise<OwedDelivery | undefined>;
+  readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
+  readonly events: Events;
+};
 
 export type AttemptOutcome =
   | { readonly kind: 'delivered' | 'rejected' }
@@ -31,7 +41,7 @@ export type SendCallbackInput = {
  * delivery that has ended is not sent again. While it is pending, an attempt
  * whose outcome was not recorded is repeated with the same `webhook-id`.
  */
-export function createSendCallback(deps: ActivityDeps) {
+export function createSendCallback(deps: SendCallbackDeps) {
   return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<AttemptOutcome> => {
     const delivery = await deps.findOwedDelivery(deliveryId);
     if (delivery?.state !== 'pending') return { kind: 'ended' };

@@ -33,7 +33,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/brand': [],
   'src/callbacks': ['accounts', 'brand', 'config', 'ingress', 'media', 'operators', 'outbound', 'tasks']
     .map((noun) => `src/${noun}`)
-    .concat('types:src/models', 'types:activities'),
+    .concat('types:src/models'),
   'src/credits': ['src/accounts', 'src/operators', 'src/people', 'src/tasks', 'types:src/models', 'types:src/temporal'],
   'src/gallery': ['src/accounts', 'src/people', 'src/tasks', 'types:src/media'],
   'src/ingress': ['src/media', 'src/models', 'src/tasks', 'types:src/accounts'],

@@ -7,7 +7,7 @@ import {
   TimeoutFailure,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { ChargedTask, TaskOrder } from '../activities/charge-credits.ts';
+import type { ChargedTask, TaskOrder } from '../activities/confirm-charge.ts';
 import type { TaskEnd } from '../activities/end-task.ts';
 import type { StagedVideo } from '../activities/store-result.ts';
 import { type FailCode, failCodes, type TaskFailure } from '../src/tasks/task.ts';

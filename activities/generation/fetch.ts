@@ -3,10 +3,9 @@ import { maxVideoBytes } from '../../src/outbound/resumable-download.ts';
 import { type GeneratedVideo, VideoLost } from '../../src/providers/contract.ts';
 import { succeedProviderJob } from '../../src/providers/job-ends.ts';
 import type { TaskResult } from '../../src/tasks/task.ts';
-import type { ActivityDeps } from '../deps.ts';
 import { storeDelivered, usablePoster } from '../store-result.ts';
 import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-files.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt, GenerationDeps } from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import type { JobIn, Outcome, Stop } from './job.ts';
 import { endJobAndTask, recordCost, endLostJob, stopJob } from './settle.ts';
@@ -83,7 +82,7 @@ async function moveUpload(attempt: Attempt, job: JobIn<'running' | 'succeeded'>)
   return upload === 'fits' ? 'moved' : 'missing';
 }
 
-async function checkUpload(media: ActivityDeps['media'], key: string): Promise<'fits' | 'missing' | 'too_large'> {
+async function checkUpload(media: GenerationDeps['media'], key: string): Promise<'fits' | 'missing' | 'too_large'> {
   const sizeBytes = await media.sizeOf(key);
   if (sizeBytes === undefined) return 'missing';
   if (sizeBytes <= maxVideoBytes) return 'fits';

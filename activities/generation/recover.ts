@@ -4,8 +4,14 @@ import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/provi
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { createSettledAfterMs, countRivals, listClaimedJobs } from '../../src/providers/job-creates.ts';
 import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
-import type { ActivityDeps } from '../deps.ts';
-import { type Attempt, hasDeadlinePassed, interrupted, markGenerating, withCreateGrace } from './attempt.ts';
+import {
+  type Attempt,
+  type GenerationDeps,
+  hasDeadlinePassed,
+  interrupted,
+  markGenerating,
+  withCreateGrace,
+} from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import { findStaged } from './fetch.ts';
 import { type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
@@ -103,6 +109,8 @@ type LostRequest = Pick<LostCreate, 'taskId' | 'jobKey' | 'model' | 'input' | 'd
   readonly row: Pick<ProviderJob, 'ordinal' | 'provider' | 'pool' | 'intendedAt' | 'ageMs'>;
 };
 
+type LookUpDeps = Pick<GenerationDeps, 'db' | 'log' | 'events' | 'hashAccount'>;
+
 type Recovering = Pick<OpenProvider, 'imageReference'> & { readonly provider: PolledProvider };
 
 /**
@@ -110,7 +118,7 @@ type Recovering = Pick<OpenProvider, 'imageReference'> & { readonly provider: Po
  * job while the create may still be on its way, such as from a worker that Temporal has replaced.
  */
 export async function lookUpLostCreate(
-  deps: ActivityDeps,
+  deps: LookUpDeps,
   { provider, imageReference }: Recovering,
   { accountId, row, ...request }: LostRequest,
   signal: AbortSignal,

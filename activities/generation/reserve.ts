@@ -5,11 +5,16 @@ import type { Task, TaskFailure } from '../../src/tasks/task.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
 import { readTiers } from '../../src/providers/task-tiers.ts';
-import type { ActivityDeps } from '../deps.ts';
+import type { Switches } from '../switches.ts';
+import type { GenerationDeps } from './attempt.ts';
 import { failureFor, providerFailures } from './failures.ts';
 import type { JobBase, JobIn, Stop } from './job.ts';
 
 // The rows of a task determine the next step: its end, an open job, or a slot for a new one, and at which provider.
+
+export type RoutingDeps = Pick<GenerationDeps, 'db' | 'models' | 'providers'> & {
+  readonly switches: Pick<Switches, 'isDisabled'>;
+};
 
 type RoutedTask = Pick<Task, 'taskId' | 'accountId' | 'param'>;
 
@@ -19,7 +24,7 @@ export type NextJob =
 
 /** Returns the open job, else reserves a slot at the next provider that may make one. */
 export async function nextJob(
-  deps: ActivityDeps,
+  deps: RoutingDeps,
   task: RoutedTask,
   rows: readonly ProviderJob[],
 ): Promise<NextJob | Stop> {
@@ -42,7 +47,7 @@ export async function nextJob(
 const disabledPauseMs = 5_000;
 
 /** Returns the pause of a task while our own machine is disabled. */
-export async function ownMachineStop({ switches }: ActivityDeps): Promise<Stop | undefined> {
+export async function ownMachineStop({ switches }: Pick<RoutingDeps, 'switches'>): Promise<Stop | undefined> {
   if (!(await switches.isDisabled('preview'))) return undefined;
   return { kind: 'waits', why: 'provider disabled', pauseMs: disabledPauseMs };
 }
@@ -53,7 +58,7 @@ const maxJobs = 20;
 const maxCreates = 400;
 
 async function reserveJob(
-  deps: ActivityDeps,
+  deps: RoutingDeps,
   task: RoutedTask,
   jobs: readonly ProviderJob[],
   ordinal: number,
@@ -105,7 +110,7 @@ function failureAfter(last: ProviderJob | undefined, { param }: RoutedTask): Tas
 type Tiers = CatalogueModel['tiers'];
 
 /** Each provider has one job of a task at most, except where its operator allows another one after a lost or refused one. */
-async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly ProviderJob[]): Promise<Tiers> {
+async function candidates(deps: RoutingDeps, task: RoutedTask, jobs: readonly ProviderJob[]): Promise<Tiers> {
   const { taskId } = task;
   const { model, input } = task.param;
   const again = repeatedJob(jobs);
@@ -142,8 +147,8 @@ function lastMade(jobs: readonly ProviderJob[]): ProviderJob | undefined {
  * waiting tasks to another provider. If its model was removed, a task of
  * upstreams has stored its own, and one of our own machine has none.
  */
-async function tiersOf(deps: ActivityDeps, { taskId, param }: RoutedTask): Promise<Tiers> {
-  return deps.models.get(param.model)?.tiers ?? (await readTiers(deps.db, taskId)) ?? [];
+async function tiersOf(deps: RoutingDeps, { taskId, param }: RoutedTask): Promise<Tiers> {
+  return deps.models().get(param.model)?.tiers ?? (await readTiers(deps.db, taskId)) ?? [];
 }
 
 /** Counts the jobs after which another one was made, because they were lost. */

@@ -6,8 +6,7 @@ import type { CancelOutcome, Cost, UpstreamError, NotAccepted, Refused } from '.
 import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
 import { endProviderJob, type ProviderJobEnd, recordUpstreamEnd } from '../../src/providers/job-ends.ts';
 import { type CooldownReason, recordPoolFailure } from '../../src/providers/provider-pools.ts';
-import type { ActivityDeps } from '../deps.ts';
-import { type Attempt, interrupted, isCancelled } from './attempt.ts';
+import { type Attempt, type GenerationDeps, interrupted, isCancelled } from './attempt.ts';
 import { failureFor, providerFailures } from './failures.ts';
 import type { JobBase, JobIn, Outcome, Stop } from './job.ts';
 
@@ -22,7 +21,7 @@ type SubmittedJob = Pick<JobBase, 'taskId' | 'ordinal' | 'open'> & {
 
 /** Ends the job and counts it. Returns false if it has ended before; the first end stays. */
 export async function endJob(
-  { db, events }: ActivityDeps,
+  { db, events }: Pick<GenerationDeps, 'db' | 'events'>,
   { taskId, ordinal }: JobRow,
   end: JobEnd & Pick<ProviderJobEnd, 'failure'>,
 ): Promise<boolean> {
@@ -36,7 +35,7 @@ export async function endJob(
  * what the earlier one did to the job: what was committed first counts.
  */
 export async function endJobAndTask(
-  { deps }: Pick<Attempt, 'deps'>,
+  { deps }: { readonly deps: Pick<GenerationDeps, 'db' | 'events'> },
   job: JobRow,
   failure: TaskFailure,
   end: JobEnd,
@@ -185,7 +184,7 @@ export async function withinLimit<T>(send: (signal: AbortSignal) => Promise<T>):
  * cost that the upstream reports replaces the estimate.
  */
 export async function recordCost(
-  { deps, task }: { readonly deps: ActivityDeps; readonly task: Pick<Task, 'param'> },
+  { deps, task }: { readonly deps: Pick<GenerationDeps, 'db'>; readonly task: Pick<Task, 'param'> },
   { taskId, ordinal, open, submittedAt = Date.now() }: SubmittedJob,
   reported: Cost | undefined,
 ): Promise<void> {
@@ -204,7 +203,7 @@ const operatorCooldown = { baseMs: 3_600_000, maxMs: 86_400_000 };
  * request a longer pause, but no shorter one, which would repeat the create immediately.
  */
 export async function coolDown(
-  { db, log }: ActivityDeps,
+  { db, log }: Pick<GenerationDeps, 'db' | 'log'>,
   { pool, open }: Pick<JobBase, 'pool' | 'open'>,
   { reason, retryAfterMs = 0 }: { readonly reason: CooldownReason; readonly retryAfterMs?: number },
 ): Promise<void> {

@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { createAttempts } from '../../activities/attempts.ts';
 import { startDeadline } from '../../activities/deadline.ts';
 import { createSwitches } from '../../activities/switches.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { uploadFromUrl, uploadKey } from '../media/upload.ts';
 import { dirname } from 'node:path';
@@ -12,7 +11,7 @@ import type { Log } from '../platform/log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalize-video.ts';
-import { fetchReferenceMedia } from '../media/reference-media.ts';
+import { fetchReferenceMedia, type MediaFetch } from '../media/reference-media.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { brandToken } from '../brand/brand.ts';
@@ -30,10 +29,11 @@ import { type Core, openCore } from './core.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
 import { reportModels } from '../models/report-models.ts';
 import { watchWorkflows } from '../providers/workflow-checks.ts';
+import type { WorkerParts } from './wire-activities.ts';
 
-export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise<void> };
+export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise<void> };
 
-/** Wires the dependencies of the activities. Connects lazily. */
+/** Opens the parts of a worker. Connects lazily. */
 export function openWorkerDependencies(
   settings: Settings,
   log: Log,
@@ -52,43 +52,37 @@ export function openWorkerDependencies(
   const references = openReferences(core, ffmpeg, media);
   const callbacks = openCallbacks(core, media);
   const reports = openReports(core, readSecret);
-  const deps: ActivityDeps = {
-    ...fromSettings(settings),
-    ...generationWatches(core),
-    db,
-    log,
-    get models() {
-      return catalogue.current().models;
+  const provider = openPayments(settings);
+  const parts: WorkerParts = {
+    ...{ db, log, events, engine, media },
+    catalogue: {
+      models: () => catalogue.current().models,
+      parseTaskRequest: createRequestParser(settings, catalogue.current),
     },
-    parseTaskRequest: createRequestParser(settings, catalogue.current),
     providers: upstreams.providers,
-    testProvider: upstreams.providers.test,
-    fetchMedia: references.fetch,
-    media,
-    normalizeVideo: createVideoNormaliser(ffmpeg),
-    inspectVideo: createVideoInspector(ffmpeg),
-    postCallback: callbacks.post,
-    findOwedDelivery: callbacks.find,
-    engine,
-    events,
-    refusesWork,
+    watches: { ...generationWatches(core), refusesWork },
+    videoTools: {
+      fetchMedia: references.fetch,
+      normalizeVideo: createVideoNormaliser(ffmpeg),
+      inspectVideo: createVideoInspector(ffmpeg),
+    },
+    callbacks: { findOwedDelivery: callbacks.find, postCallback: callbacks.post },
+    payments: provider && { provider, serviceUrl: settings.publicUrl },
+    settings: fromSettings(settings),
   };
   const close = async () => {
     await reports.close();
     await Promise.allSettled([references, callbacks, upstreams, core].map((part) => part.close()));
   };
-  return { deps, close };
+  return { parts, close };
 }
 
-/** Makes the dependencies that need nothing but settings. */
-function fromSettings(settings: Settings) {
+function fromSettings(settings: Settings): WorkerParts['settings'] {
   return {
     hashAccount: (accountId: string) =>
       createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
     marksVideos: settings.markVideos,
     serviceName: settings.brand.name,
-    payments: openPayments(settings),
-    publicUrl: settings.publicUrl,
     workFolder: settings.workFolder,
     retention: {
       mediaMs: settings.retentionMs,
@@ -134,7 +128,7 @@ function openReferences({ settings }: Core, ffmpeg: Ffmpeg, media: ResultStore) 
     const upload = uploadFromUrl(publicUrl, url);
     return upload === undefined ? undefined : media.fetchTo(uploadKey(upload), path);
   };
-  const fetch: ActivityDeps['fetchMedia'] = (job) => fetchReferenceMedia({ client, readUpload, ffmpeg, ...job });
+  const fetch = (job: MediaFetch) => fetchReferenceMedia({ client, readUpload, ffmpeg, ...job });
   return { fetch, close: () => client.close() };
 }
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import type { WorkflowDescription } from '../../src/tasks/ports.ts';
 import type { FailCode } from '../../src/tasks/task.ts';
 import { countStuckTasks } from '../../src/tasks/task-list.ts';
 import { cancelGraceMs, completeTask, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { madeUpResult } from '../support/tasks.ts';
+import { catalogueAt } from '../support/worker-parts.ts';
 import {
   accepted,
   activities,
@@ -167,8 +167,8 @@ test('the deadline of a task is that of its acceptance, not that of the current 
   await runsFor(taskId, 185);
   await execute(`update tasks set deadline_ms = 3600000 where id = '${taskId}'`);
   const world = worldOf();
-  for (const models of [world.models, new Map<string, CatalogueModel>()]) {
-    assert.equal((await run(activities({ ...world, models }).reconcileTasks)).refunded, 0);
+  for (const catalogue of [world.catalogue, catalogueAt(new Map())]) {
+    assert.equal((await run(activities({ ...world, catalogue }).reconcileTasks)).refunded, 0);
   }
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import type { Attempts } from '../../activities/attempts.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import { isFinal, type FailCode } from '../../src/tasks/task.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { ageTask } from '../support/aged.ts';
@@ -34,7 +35,11 @@ describe('an operator', { concurrency: true }, () => {
   before(async () => {
     installation = await createInstallation({ STUCK_TASK_SECONDS: '5' });
     receiver = await startCallbackReceiver();
-    await installation.startWorker({ adapt: (deps) => ({ ...deps, attempts: watched(deps.attempts) }) });
+    const withWatches = (parts: WorkerParts) => ({
+      ...parts,
+      watches: { ...parts.watches, attempts: watched(parts.watches.attempts) },
+    });
+    await installation.startWorker({ adapt: withWatches });
     stopReconciling = installation.keepReconciling();
   });
   after(async () => {

@@ -193,7 +193,7 @@ export function createStories(files: Readonly<Record<string, object>> = {}): Sto
       await waitFor('an upstream that takes a job', async () => (await (upstream.isIdle?.() ?? true)) || undefined);
     };
     try {
-      const lives = { next: () => (first.isDead() || (isImpatient && hasWaited) ? next.deps : first.deps) };
+      const lives = { next: () => (first.isDead() || (isImpatient && hasWaited) ? next.parts : first.parts) };
       await playTask(lives, { taskId, betweenAttempts });
       await proxy.release();
     } finally {
