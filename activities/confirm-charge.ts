@@ -6,7 +6,7 @@ import { taskWorkflowId } from '../src/temporal/task-queues.ts';
 import { isLowerCaseUuid } from '../src/platform/uuid.ts';
 import { taskTerms } from '../src/tasks/task-terms.ts';
 import { acceptTask } from '../src/tasks/accept-task.ts';
-import { saveTaskTiers } from '../src/providers/task-tiers.ts';
+import { saveTaskTiers } from '../src/tasks/jobs/task-tiers.ts';
 import { confirmCharge, type ConfirmedTask } from '../src/tasks/tasks.ts';
 import type { Events } from '../src/metrics/events.ts';
 import type { CatalogueModel } from '../src/models/catalogue/models.ts';
@@ -40,7 +40,8 @@ export type ChargedTask = {
 type Charge = { readonly taskId: string; readonly order?: TaskOrder | undefined };
 
 /**
- * Confirms the charge that createTask made in its own transaction, or makes it for a task that came with an `order`. Idempotent.
+ * The activity `chargeCredits`. It confirms the charge that createTask made in its own transaction, and charges only a task that came
+ * with an `order`. Idempotent.
  * Fails without a retry when there is neither a task nor an order that can be charged.
  */
 export function createConfirmCharge(deps: ConfirmChargeDeps) {

@@ -7,8 +7,8 @@ import { countedSeconds } from '../src/tasks/counted-seconds.ts';
 import { isFinal, keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/tasks/task.ts';
 import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/tasks.ts';
 import { TaskError } from '../src/platform/errors.ts';
-import { recordLateSuccess } from '../src/providers/job-ends.ts';
-import { listProviderJobs } from '../src/providers/provider-jobs.ts';
+import { recordLateSuccess } from '../src/tasks/jobs/job-ends.ts';
+import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { findOrder, type OrderedTask, type Settlement, settleDelivery } from '../src/tasks/shortfall.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import { resultKeysOf } from './task-files.ts';
@@ -18,7 +18,7 @@ export type CompleteTaskDeps = RefundCreditsDeps & { readonly media: Pick<Result
 export type RefundCreditsDeps = { readonly db: Database; readonly log: Logger; readonly events: Events };
 
 /** The final state of a task, also when another process has ended it. */
-export type TaskEnd = {
+export type FinalState = {
   readonly state: TaskState;
   readonly failCode: string | undefined;
   readonly hasCallback: boolean;
@@ -32,7 +32,7 @@ export type TaskEnd = {
  */
 export function createCompleteTask(deps: CompleteTaskDeps) {
   const { db, media } = deps;
-  return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<TaskEnd> =>
+  return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<FinalState> =>
     withActivityFailures(async () => {
       requireOwn(taskId, result);
       const task = await findOrder(db, taskId);
@@ -47,7 +47,7 @@ export function createCompleteTask(deps: CompleteTaskDeps) {
     });
 }
 
-async function endByOrder(deps: RefundCreditsDeps, task: OrderedTask, result: TaskResult): Promise<TaskEnd> {
+async function endByOrder(deps: RefundCreditsDeps, task: OrderedTask, result: TaskResult): Promise<FinalState> {
   const { db } = deps;
   const { taskId } = task;
   const differences = compareOrder(task.param.input, result);
@@ -86,7 +86,7 @@ async function reportDifferences(
   log.warn({ taskId, model, outcome: settlement.kind, differences, creditsRefunded, costs }, 'video not as ordered');
 }
 
-async function recordLate({ db, log, events }: RefundCreditsDeps, taskId: string, end: TaskEnd): Promise<void> {
+async function recordLate({ db, log, events }: RefundCreditsDeps, taskId: string, end: FinalState): Promise<void> {
   log.warn({ taskId, failCode: end.failCode }, 'video finished after the refund; not delivered');
   const job = await recordLateSuccess(db, taskId);
   if (job !== undefined) events.emit({ kind: 'job_ended', job });
@@ -94,7 +94,7 @@ async function recordLate({ db, log, events }: RefundCreditsDeps, taskId: string
 
 /** Ends the task in failure and refunds every credit, in one statement. A final task does not change. */
 export function createRefundCredits(deps: RefundCreditsDeps) {
-  return async ({ taskId, failure }: { taskId: string; failure: TaskFailure }): Promise<TaskEnd> => {
+  return async ({ taskId, failure }: { taskId: string; failure: TaskFailure }): Promise<FinalState> => {
     const end = await endCounted(deps, () => failAndRefund(deps.db, taskId, failure));
     deps.log.info({ taskId, state: end.state, failCode: end.failCode }, 'task ended');
     return end;
@@ -106,7 +106,7 @@ async function endCounted(
   { events }: Pick<RefundCreditsDeps, 'events'>,
   endTask: () => Promise<EndedTask>,
   report = () => Promise.resolve(),
-): Promise<TaskEnd> {
+): Promise<FinalState> {
   const startedAt = performance.now();
   const { task, changed, hasCallback, hasEvent } = await endTask();
   if (changed) {

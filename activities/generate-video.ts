@@ -2,16 +2,16 @@ import { Context } from '@temporalio/activity';
 import { TaskError } from '../src/platform/errors.ts';
 import type { ReferenceMedia, VideoForm } from '../src/tasks/ports.ts';
 import { mediaUrlsOf } from '../src/tasks/task-input.ts';
-import { listProviderJobs } from '../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { isFinal } from '../src/tasks/task.ts';
-import { findTask, type GeneratingTask, pauseGeneration, startGeneration } from '../src/tasks/tasks.ts';
+import { findTask, type GeneratingTask, pauseGeneration, beginGeneration } from '../src/tasks/tasks.ts';
 import type { MediaFetch } from '../src/media/reference-media.ts';
 import { withRetryRecorded } from './activity-failure.ts';
-import type { Attempts } from './attempts.ts';
+import type { GenerationAttempts } from './generation-attempts.ts';
 import type { Attempt, GenerationDeps } from './generation/attempt.ts';
 import { errorOf } from './generation/failures.ts';
 import { generate } from './generation/generate.ts';
-import { nextJob, type NextJob, ownMachineStop } from './generation/reserve.ts';
+import { nextJob, type NextJob, ownMachineStop } from '../src/tasks/jobs/next-job.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
 import { referenceFolderOf } from './task-files.ts';
@@ -19,7 +19,7 @@ import { withWorkFolder } from './work-folder.ts';
 import { type Machine, requireWorkingMachine } from './working-machine.ts';
 
 export type GenerateVideoDeps = GenerationDeps & {
-  readonly attempts: Attempts;
+  readonly attempts: GenerationAttempts;
   readonly fetchMedia: (fetch: MediaFetch) => Promise<ReferenceMedia>;
   /** Videos of upstreams are marked as made by a model. */
   readonly marksVideos: boolean;
@@ -45,7 +45,7 @@ export function createGenerateVideo(deps: GenerateVideoDeps) {
 
 async function generateOnce(deps: GenerateVideoDeps, taskId: string, isRemote: boolean): Promise<StagedVideo> {
   const first = await admit(deps, taskId, isRemote);
-  const task = await startGeneration(deps.db, taskId, isRemote);
+  const task = await beginGeneration(deps.db, taskId, isRemote);
   if (task === undefined) throw hasEnded();
   if (task.isFirst) {
     const { createdAt, generationStartedAt = createdAt } = task;

@@ -5,7 +5,7 @@ import { deleteExpiredContent } from '../src/tasks/content-deletion.ts';
 import { deleteExpiredUsers, listErasuresByCommand } from '../src/people/erasure.ts';
 import { readCursor, saveCursor } from '../src/platform/database/maintenance.ts';
 import {
-  attemptRetentionMs,
+  createAttemptRetentionMs,
   deliveryRetentionMs,
   linkRetentionMs,
   maxRequests,
@@ -27,7 +27,7 @@ import {
 } from '../src/operators/retention.ts';
 import { deleteRequestsUpTo, findCutoff, listOverlongLogs } from '../src/requests/logged-requests.ts';
 import { countUsage } from '../src/credits/task-usage.ts';
-import { sweepSlots } from '../src/providers/slots.ts';
+import { sweepSlots } from '../src/tasks/jobs/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/tasks/task-list.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../src/media/uploads.ts';
 import { deleteUpload, type SweepDeps, sweepDeletions } from './sweep-deletions.ts';
@@ -64,7 +64,7 @@ const steps: Record<HousekeepingStep, Step> = {
   deleteExpiredSignInTries: ({ db }) =>
     deletePages(() => deleteExpiredSignInTries(db, Date.now() - tryRetentionMs, pageSize)),
   deleteExpiredCreateAttempts: ({ db }) =>
-    deletePages(() => deleteExpiredCreateAttempts(db, Date.now() - attemptRetentionMs, pageSize)),
+    deletePages(() => deleteExpiredCreateAttempts(db, Date.now() - createAttemptRetentionMs, pageSize)),
   deleteExpiredSecurityEvents: ({ db, retention: { eventsMs } }) =>
     deletePages(() => deleteExpiredSecurityEvents(db, Date.now() - eventsMs, pageSize)),
   deleteExpiredAccountEvents: async ({ db, retention: { promptsMs = deliveryRetentionMs } }) => {

@@ -3,7 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/callbacks/callback.ts';
 import { OutboundError } from '../src/outbound/outbound-error.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
-import { type MadeAttempt, recordDeliveryAttempt } from '../src/callbacks/deliveries.ts';
+import { type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/callbacks/deliveries.ts';
 import type { OwedDelivery } from '../src/callbacks/owed-callbacks.ts';
 import type { Events } from '../src/metrics/events.ts';
 import type { Database } from '../src/platform/database/database.ts';
@@ -16,13 +16,13 @@ export type SendCallbackDeps = {
   readonly events: Events;
 };
 
-export type AttemptOutcome =
+export type DeliveryAttemptOutcome =
   | { readonly kind: 'delivered' | 'rejected' }
   /** Nothing was sent, because the delivery has ended or is not owed. */
   | { readonly kind: 'ended' }
   | { readonly kind: 'failed'; readonly retryAfterMs: number | undefined };
 
-type SentAttempt = Exclude<AttemptOutcome, { kind: 'ended' }>;
+type SentAttempt = Exclude<DeliveryAttemptOutcome, { kind: 'ended' }>;
 
 export type SendCallbackInput = {
   /** The id of the task for its callback, and that of the event for an event. */
@@ -42,7 +42,7 @@ export type SendCallbackInput = {
  * whose outcome was not recorded is repeated with the same `webhook-id`.
  */
 export function createSendCallback(deps: SendCallbackDeps) {
-  return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<AttemptOutcome> => {
+  return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<DeliveryAttemptOutcome> => {
     const delivery = await deps.findOwedDelivery(deliveryId);
     if (delivery?.state !== 'pending') return { kind: 'ended' };
     const signal = Context.current().cancellationSignal;
@@ -85,7 +85,7 @@ function newDeliveryState(
   { startedAt, retryAfterMs }: CallbackAnswer,
   { kind }: SentAttempt,
   nextPauseMs: number | undefined,
-): MadeAttempt['newState'] {
+): NewDeliveryAttempt['newState'] {
   const latestEnd = startedAt + callbackTimeoutMs;
   if (kind !== 'failed' || nextPauseMs === undefined) return { state: kind, dueAt: latestEnd };
   return { state: 'pending', dueAt: latestEnd + callbackPauseMs(nextPauseMs, retryAfterMs) };

@@ -2,17 +2,18 @@ import type { Engine } from '../src/tasks/ports.ts';
 import type { Task } from '../src/tasks/task.ts';
 import type { Job, JobStatus, JsonObject, PolledProvider } from '../src/providers/contract.ts';
 import type { OpenProvider } from '../src/providers/registry.ts';
-import { listProviderJobs, type ProviderJob } from '../src/providers/provider-jobs.ts';
-import { recordProviderJob } from '../src/providers/job-creates.ts';
-import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../src/providers/job-ends.ts';
+import { listProviderJobs, type ProviderJob } from '../src/tasks/jobs/provider-jobs.ts';
+import { recordProviderJob } from '../src/tasks/jobs/job-creates.ts';
+import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../src/tasks/jobs/job-ends.ts';
 import { findTask } from '../src/tasks/tasks.ts';
 import { DatabaseUnavailable } from '../src/platform/database/database.ts';
 import type { Switches } from './switches.ts';
 import { forEachRow } from './for-each-row.ts';
 import type { GenerationDeps } from './generation/attempt.ts';
 import { lookUpLostCreate } from './generation/recover.ts';
-import { jobKeyOf } from './generation/reserve.ts';
-import { requestLimitMs, recordCost, withinLimit } from './generation/settle.ts';
+import { jobKeyOf } from '../src/tasks/jobs/further-jobs.ts';
+import { recordCost } from '../src/tasks/jobs/end-jobs.ts';
+import { requestLimitMs, withinLimit } from './generation/settle.ts';
 
 export type SettleProviderJobsDeps = Pick<GenerationDeps, 'db' | 'log' | 'events' | 'providers' | 'hashAccount'> & {
   readonly engine: Pick<Engine, 'cancelWorkflow'>;

@@ -17,7 +17,7 @@ export type SweepDeps = RowDeps & {
   readonly engine: Pick<Engine, 'forgetTask'>;
 };
 
-/** Deletes the files and histories of tasks whose content was deleted. The next run repeats what cannot be deleted yet. */
+/** Deletes the files and histories of tasks whose content was deleted from the database before. The next run repeats what cannot be deleted yet. */
 export async function sweepDeletions(deps: SweepDeps): Promise<void> {
   await forEachRow<OwedDeletion>(deps, {
     name: 'sweep-deletions',

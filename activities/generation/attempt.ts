@@ -8,11 +8,11 @@ import type { JobRequest } from '../../src/providers/contract.ts';
 import type { Providers } from '../../src/providers/registry.ts';
 import type { VideoForm } from '../../src/tasks/ports.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/tasks.ts';
-import { TaskEnded } from '../attempts.ts';
+import { TaskEnded } from '../generation-attempts.ts';
 import { delayAbort, type StartDeadline } from '../deadline.ts';
 import type { Switches } from '../switches.ts';
-import { providerFailures } from './failures.ts';
-import type { Stop } from './job.ts';
+import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import type { Stop } from '../../src/tasks/jobs/job.ts';
 
 /** The dependencies of the steps of a job. */
 export type GenerationDeps = {

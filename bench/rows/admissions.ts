@@ -4,8 +4,8 @@ import { showMs, times } from '../row.ts';
 import { benchAccounts, benchService, unreachableAddress } from '../service.ts';
 import { median, percentile } from '../statistics.ts';
 import type { Database } from '../../src/platform/database/database.ts';
-import { endProviderJob } from '../../src/providers/job-ends.ts';
-import { reserveSlot } from '../../src/providers/slots.ts';
+import { endProviderJob } from '../../src/tasks/jobs/job-ends.ts';
+import { reserveSlot } from '../../src/tasks/jobs/slots.ts';
 
 const limit = 8;
 const provider = 'bench';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Attempts } from '../../activities/attempts.ts';
+import type { GenerationAttempts } from '../../activities/generation-attempts.ts';
 import { createAuditBooks } from '../../activities/audit-books.ts';
 import { createEmptyAccountPage, createFinishClosing, type SalesDeps } from '../../activities/close-account.ts';
 import { createConfirmCharge } from '../../activities/confirm-charge.ts';
@@ -47,7 +47,7 @@ export type WorkerParts = {
   /** What an attempt watches: its deadline, the end of its task, the operators' switches, and its machine. */
   readonly watches: {
     readonly startDeadline: StartDeadline;
-    readonly attempts: Attempts;
+    readonly attempts: GenerationAttempts;
     readonly switches: Switches;
     readonly refusesWork: () => string | undefined;
   };

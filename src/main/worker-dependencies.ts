@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { createAttempts } from '../../activities/attempts.ts';
+import { createGenerationAttempts } from '../../activities/generation-attempts.ts';
 import { startDeadline } from '../../activities/deadline.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { Ffmpeg } from '../tasks/ports.ts';
@@ -21,14 +21,14 @@ import { createCallbackPoster } from '../outbound/webhook.ts';
 import { openPayments } from '../payments/open-payments.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import { createProviders } from '../providers/registry.ts';
-import { listProviderSwitches } from '../providers/provider-pools.ts';
+import { listProviderSwitches } from '../tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../tasks/tasks.ts';
 import { createOwedDeliveries } from '../callbacks/owed-callbacks.ts';
 import { createRequestParser, ownEndpoints, type Settings } from '../config/settings.ts';
 import { type Core, openCore } from './core.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
 import { reportModels } from '../models/report-models.ts';
-import { watchWorkflows } from '../providers/workflow-checks.ts';
+import { watchWorkflows } from '../tasks/jobs/watch-workflows.ts';
 import type { WorkerParts } from './wire-activities.ts';
 
 export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise<void> };
@@ -98,7 +98,7 @@ function fromSettings(settings: Settings): WorkerParts['settings'] {
 function generationWatches({ db, log }: Core) {
   return {
     startDeadline,
-    attempts: createAttempts({
+    attempts: createGenerationAttempts({
       touch: (taskIds) => touchGenerations(db, taskIds),
       listEnded: (taskIds) => listEndedAmong(db, taskIds),
       onError: (error) => log.warn({ err: error }, 'attempt heartbeats not recorded'),

@@ -206,12 +206,12 @@ export type RunProvider = Capabilities & {
    * Called again with the same `jobKey` after a crash. `report` receives the progress, 0 to 100. Throws a `TaskError` for an error
    * of the task; any other error is retried.
    */
-  run(request: JobRequest, report: (progress: number) => void, to: RunWorkspace): Promise<HeldEnd>;
+  run(request: JobRequest, report: (progress: number) => void, to: RunWorkspace): Promise<RunOutcome>;
   /** Requests the upstream's health, which costs nothing, and returns it as a status of no job. */
   check?(signal: AbortSignal): Promise<JobStatus>;
 };
 
-export type HeldEnd =
+export type RunOutcome =
   | { readonly kind: 'video'; readonly video: GeneratedVideo; readonly cost?: Cost }
   | { readonly kind: 'failed'; readonly error: UpstreamError; readonly cost?: Cost }
   /** The connection broke, and with it the job. */

@@ -4,8 +4,8 @@ import { wireActivities, type WorkerParts } from '../../src/main/wire-activities
 import { stagingKeysOf } from '../../activities/task-files.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
-import { setProviderSwitchAs } from '../../src/providers/provider-pools.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
+import { setProviderSwitchAs } from '../../src/tasks/jobs/provider-pools.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { catalogueAt, workerParts } from '../support/worker-parts.ts';
 import { heldProvider, modelsAt, providersOf } from '../support/fake-providers.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskEnded } from '../../activities/attempts.ts';
+import { TaskEnded } from '../../activities/generation-attempts.ts';
 import { wireActivities, type WorkerParts } from '../../src/main/wire-activities.ts';
 import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { providersOf } from '../support/fake-providers.ts';
 import type { FakeUpstream } from '../support/fake-upstream.ts';
 import { silentActivity } from '../support/silent-activity.ts';

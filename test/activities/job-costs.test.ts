@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskEnded } from '../../activities/attempts.ts';
+import { TaskEnded } from '../../activities/generation-attempts.ts';
 import { wireActivities } from '../../src/main/wire-activities.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { createTestDeadlines } from '../support/test-deadlines.ts';

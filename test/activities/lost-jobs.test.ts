@@ -9,21 +9,21 @@ import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { reserveSlot } from '../../src/providers/slots.ts';
+import { reserveSlot } from '../../src/tasks/jobs/slots.ts';
 import {
   countRivals,
   intendProviderJob,
   intendReservedJob,
   recordProviderJob,
-} from '../../src/providers/job-creates.ts';
+} from '../../src/tasks/jobs/job-creates.ts';
 import {
   endProviderJob,
   recordUpstreamEnd,
   settleProviderJob,
   succeedProviderJob,
-} from '../../src/providers/job-ends.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
-import { listPools } from '../../src/providers/provider-pools.ts';
+} from '../../src/tasks/jobs/job-ends.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
+import { listPools } from '../../src/tasks/jobs/provider-pools.ts';
 import { failAndRefund, findTask } from '../../src/tasks/tasks.ts';
 import { providersOf } from '../support/fake-providers.ts';
 import type { FakeOptions, FakeUpstream } from '../support/fake-upstream.ts';

@@ -7,13 +7,14 @@ import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { catalogueAt, workerParts } from '../support/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FakeTerms, heldProvider, modelsAt, providersOf } from '../support/fake-providers.ts';
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
+import { recordTransitions, unknownTransitions } from '../support/job-transitions.ts';
 import { type PlayedTask, playTask } from '../support/play-task.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import type { RunProvider } from '../../src/providers/contract.ts';
@@ -30,13 +31,16 @@ export function prepareGenerations(): void {
     database = await createTestDatabase();
     folder = await mkdtemp(join(tmpdir(), 'videogen-routing-'));
     accountId = await createAccount(database.db, { name: 'routed', credits: 1_000_000 });
+    await recordTransitions(database.db);
   });
   beforeEach(renameProviders);
   after(async () => {
     const violations = await auditLedger(database.db);
+    const unknown = await unknownTransitions(database.db);
     await rm(folder, { recursive: true });
     await database.close();
     assert.deepEqual(violations, []);
+    assert.deepEqual(unknown, [], 'jobs change as job-states.ts declares');
   });
 }
 

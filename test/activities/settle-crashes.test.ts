@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JobStatus, PolledProvider } from '../../src/providers/contract.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { providersOf } from '../support/fake-providers.ts';
 import { type DeathPoint, interruptedParts, Killed } from '../support/interrupted-parts.ts';
 import {

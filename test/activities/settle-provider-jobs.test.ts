@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recoverJob } from '../../activities/generation/recover.ts';
-import { nextJob } from '../../activities/generation/reserve.ts';
+import { nextJob } from '../../src/tasks/jobs/next-job.ts';
 import { commitIntent, requestFor, submitJob } from '../../activities/generation/submit.ts';
 import { costRule } from '../../src/models/catalogue/cost.ts';
 import type { JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
-import { recordProviderJob } from '../../src/providers/job-creates.ts';
-import { endProviderJob } from '../../src/providers/job-ends.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
+import { recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { endProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import { generationDepsOf } from '../../src/main/wire-activities.ts';
 import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { attemptAt } from '../support/attempt-at.ts';

@@ -14,8 +14,8 @@ import { deleteExpiredUsers } from '../../src/people/erasure.ts';
 import { inviteAs, setOperatorAs } from '../../src/people/people.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { deleteMembership, grantAccess } from '../../src/people/memberships.ts';
-import { intendProviderJob } from '../../src/providers/job-creates.ts';
-import { endProviderJob } from '../../src/providers/job-ends.ts';
+import { intendProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { endProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import {
   deleteExpiredAccountEvents,
   deleteExpiredCreateAttempts,

@@ -2,13 +2,13 @@ import { noMedia } from '../../src/tasks/ports.ts';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { createAttempts } from '../../activities/attempts.ts';
+import { createGenerationAttempts } from '../../activities/generation-attempts.ts';
 import { startDeadline } from '../../activities/deadline.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import { createFolderStore } from './folder-store.ts';
 import type { Database } from '../../src/platform/database/database.ts';
-import { listProviderSwitches } from '../../src/providers/provider-pools.ts';
+import { listProviderSwitches } from '../../src/tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../src/tasks/tasks.ts';
 import { silentEvents } from './events.ts';
 import { modelsAt, providersOf } from './fake-providers.ts';
@@ -24,7 +24,7 @@ export function workerParts(db: Database, folder: string, upstreams: readonly Fa
     providers: providersOf(upstreams.map(({ provider }) => provider)),
     watches: {
       startDeadline,
-      attempts: createAttempts({
+      attempts: createGenerationAttempts({
         touch: (taskIds) => touchGenerations(db, taskIds),
         listEnded: (taskIds) => listEndedAmong(db, taskIds),
         onError: () => {},

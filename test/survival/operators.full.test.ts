@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import type { Attempts } from '../../activities/attempts.ts';
+import type { GenerationAttempts } from '../../activities/generation-attempts.ts';
 import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import { isFinal, type FailCode } from '../../src/tasks/task.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
@@ -19,7 +19,7 @@ const [startGraceMs, stopGraceMs] = [10_000, 30_000];
 describe('an operator', { concurrency: true }, () => {
   /** The task of each attempt of the worker that has ended. */
   const endedAttempts: string[] = [];
-  const watched = (attempts: Attempts): Attempts => ({
+  const watched = (attempts: GenerationAttempts): GenerationAttempts => ({
     begin: (taskId) => {
       const attempt = attempts.begin(taskId);
       const stop = () => {

@@ -6,7 +6,7 @@ import { after, before } from 'node:test';
 import type { Task } from '../../src/tasks/task.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { noMedia } from '../../src/tasks/ports.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../fakes/fault-proxy.ts';
