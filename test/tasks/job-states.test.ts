@@ -9,9 +9,15 @@ import {
   settleProviderJob,
   succeedProviderJob,
 } from '../../src/tasks/jobs/job-ends.ts';
-import { type JobOutcome, jobOutcomes, type JobState, jobStateRules, jobStates } from '../../src/tasks/jobs/job-states.ts';
-import type { JobName } from '../../src/tasks/jobs/provider-jobs.ts';
-import { takesSlot } from '../../src/tasks/jobs/provider-pools.ts';
+import {
+  type JobOutcome,
+  jobOutcomes,
+  type JobState,
+  jobStateRules,
+  jobStates,
+} from '../../src/tasks/jobs/job-states.ts';
+import { costBases, type JobName } from '../../src/tasks/jobs/provider-jobs.ts';
+import { cooldownReasons, providerStates, takesSlot } from '../../src/tasks/jobs/provider-pools.ts';
 import { reserveSlot, sweepSlots } from '../../src/tasks/jobs/slots.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -143,12 +149,20 @@ test('a job takes its slot until it has ended upstream, and after it was abandon
   assert.deepEqual(taking, ['reserved', 'unanswered', 'in_request', 'running', 'abandoned']);
 });
 
-test('the check of the column allows the outcomes of the table, and no others', async () => {
-  const text = `
-select pg_get_constraintdef(oid) as definition from pg_constraint
-where conrelid = 'provider_jobs'::regclass and contype = 'c' and pg_get_constraintdef(oid) like '%outcome%'`;
-  const rows = await database.db.run<{ readonly definition: string }>({ name: 'test-check', text });
-  assert.equal(rows.length, 1);
-  const allowed = [...String(rows[0]?.definition).matchAll(/'(\w+)'/g)].map(([, outcome]) => outcome);
-  assert.deepEqual(allowed, jobOutcomes);
-});
+for (const [table, column, words] of [
+  ['provider_jobs', 'outcome', jobOutcomes],
+  ['provider_jobs', 'cost_basis', costBases],
+  ['provider_pools', 'cooling_reason', cooldownReasons],
+  ['provider_switches', 'state', providerStates],
+] as const) {
+  test(`the check of ${table}.${column} allows what the code declares, and nothing else`, async () => {
+    const text = `
+select pg_get_constraintdef(c.oid) as definition from pg_constraint c
+join pg_attribute a on a.attrelid = c.conrelid and c.conkey = array[a.attnum]
+where c.conrelid = $1::regclass and c.contype = 'c' and a.attname = $2`;
+    const rows = await database.db.run<{ readonly definition: string }>({ name: 'test-check', text }, [table, column]);
+    assert.equal(rows.length, 1);
+    const allowed = [...String(rows[0]?.definition).matchAll(/'(\w+)'/g)].map(([, word]) => word);
+    assert.deepEqual(allowed, words);
+  });
+}
