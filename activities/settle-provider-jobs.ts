@@ -11,8 +11,8 @@ import type { Switches } from './switches.ts';
 import { forEachRow } from './for-each-row.ts';
 import type { GenerationDeps } from './generation/attempt.ts';
 import { lookUpLostCreate } from './generation/recover.ts';
-import { jobKeyOf } from '../src/tasks/jobs/further-jobs.ts';
-import { recordCost } from '../src/tasks/jobs/end-jobs.ts';
+import { jobKeyOf } from '../src/tasks/jobs/next-job.ts';
+import { recordCost } from '../src/tasks/jobs/decide-job-end.ts';
 import { requestLimitMs, withinLimit } from './generation/settle.ts';
 
 export type SettleProviderJobsDeps = Pick<GenerationDeps, 'db' | 'log' | 'events' | 'providers' | 'hashAccount'> & {

@@ -9,7 +9,7 @@ import type { Attempt, GenerationDeps } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './outcome.ts';
-import { endJobWithTaskFailure, recordCost, endLostJob } from '../../src/tasks/jobs/end-jobs.ts';
+import { endJobWithTaskFailure, recordCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { stopJob } from './settle.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */

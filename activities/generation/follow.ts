@@ -12,7 +12,7 @@ import {
   endFailedJob,
   endLostJob,
   recordCost,
-} from '../../src/tasks/jobs/end-jobs.ts';
+} from '../../src/tasks/jobs/decide-job-end.ts';
 import { stopJob, withinLimit } from './settle.ts';
 
 /** Follows a job that runs upstream to its end. */

@@ -13,7 +13,7 @@ import { submitJob } from './submit.ts';
 // A task's jobs, one after the other, until one has led to the video. `nextJob` (src/tasks/jobs/next-job.ts) selects each job; then its
 // state selects the step. src/tasks/jobs/job-states.ts declares the states and what they lead to.
 //
-// Every step commits its result, or ends the task or this attempt (src/tasks/jobs/end-jobs.ts). The next attempt, also after a crash,
+// Every step commits its result, or ends the task or this attempt (src/tasks/jobs/decide-job-end.ts). The next attempt, also after a crash,
 // resumes the job from its row: `nextJob` finds the row, and `resumeJob` (recover.ts) returns its state.
 
 /** The state machine of a job. */

@@ -17,7 +17,7 @@ import { endJobIfStaged } from './fetch.ts';
 import { type JobIn, runningJob, type Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './outcome.ts';
 import type { NextJob } from '../../src/tasks/jobs/next-job.ts';
-import { endJob, endJobWithTaskFailure, endLostJob } from '../../src/tasks/jobs/end-jobs.ts';
+import { endJob, endJobWithTaskFailure, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { recordAccepted, spelledInput } from './submit.ts';
 
 // An attempt that finds an intent continues its job: `nextJob` (reserve.ts) reads the row, whose intent was committed before the create

@@ -8,7 +8,7 @@ import { failureIn } from './failures.ts';
 import { stageAndEndJob } from './fetch.ts';
 import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './outcome.ts';
-import { coolDown, endJobWithTaskFailure, recordCost, endFailedJob } from '../../src/tasks/jobs/end-jobs.ts';
+import { coolDown, endJobWithTaskFailure, recordCost, endFailedJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { endDeclinedJob } from './settle.ts';
 import { requestFor } from './submit.ts';
 

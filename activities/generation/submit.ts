@@ -24,7 +24,7 @@ import { type Attempt, interrupted, markGenerating, withCreateGrace } from './at
 import { failureIn } from './failures.ts';
 import { type JobBase, type JobIn, runningJob, type Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './outcome.ts';
-import { coolDown, endJobWithTaskFailure, logFields } from '../../src/tasks/jobs/end-jobs.ts';
+import { coolDown, endJobWithTaskFailure, logFields } from '../../src/tasks/jobs/decide-job-end.ts';
 import { endDeclinedJob, withinLimit } from './settle.ts';
 
 // The intent of a create is committed before it, and its outcome after it. After a create, only a response that proves that

@@ -1,4 +1,5 @@
-import type { CostRule, EstimatedCost } from '../models/catalogue/cost.ts';
+import type { EstimatedCost } from '../models/catalogue/cost.ts';
+import type { UpstreamTerms } from '../models/catalogue/models.ts';
 import type { ProviderKind } from '../models/catalogue/providers.ts';
 import type { JsonObject, JsonValue } from './placeholders.ts';
 import type { MediaKind } from '../tasks/input-bounds.ts';
@@ -25,12 +26,7 @@ export type FrozenConfig = {
 };
 
 /** Frozen with a job: the configuration of its upstream, and the terms for its failure, loss and cost. */
-export type JobTerms = FrozenConfig & {
-  readonly failedJobs: 'free' | 'billed';
-  readonly onLostJob: 'fail' | 'resubmit';
-  readonly onRefusedOutput?: 'resubmit' | undefined;
-  readonly cost?: CostRule | undefined;
-};
+export type JobTerms = FrozenConfig & UpstreamTerms;
 
 export type JobRequest = {
   readonly taskId: string;

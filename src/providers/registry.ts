@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { Catalogue, TierEntry } from '../models/catalogue/models.ts';
+import { type Catalogue, type TierEntry, upstreamTermsOf } from '../models/catalogue/models.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
 import { adapterOf, type Connection, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, RunProvider, JobTerms, Provider, UpstreamClient, Warn } from './contract.ts';
@@ -71,14 +71,14 @@ export function createProviders(deps: ProvidersDeps): Providers & { readonly tes
   }
 
   function ofEntry(entry: TierEntry): Opened | typeof preview | undefined {
-    const { provider: name, upstreamModel, cost, onRefusedOutput } = entry;
+    const { provider: name, upstreamModel } = entry;
     const settings = settingsOf(name);
     if (settings === undefined) return undefined;
     if (settings.kind === 'preview') return preview;
-    const { kind, baseUrl, failedJobs, onLostJob } = settings;
+    const { kind, baseUrl } = settings;
     const options = adapterOf(kind).options(entry, settings, deps.catalogue().files);
     const config = { kind, baseUrl, upstreamModel, options };
-    return open(name, settings, { ...config, failedJobs, onLostJob, cost, onRefusedOutput });
+    return open(name, settings, { ...config, ...upstreamTermsOf(entry, settings) });
   }
 
   return {

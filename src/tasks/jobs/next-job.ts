@@ -1,11 +1,12 @@
+import { v5 as uuidv5 } from 'uuid';
 import type { CatalogueModel } from '../../models/catalogue/models.ts';
 import { routesOf } from '../../models/catalogue/route.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Providers } from '../../providers/registry.ts';
+import type { TaskInput } from '../task-input.ts';
 import type { Task, TaskFailure } from '../task.ts';
-import { countLost, failureAfter, isRefusedAfter, jobKeyOf, lastMade, repeatedJob } from './further-jobs.ts';
 import type { JobBase, JobIn, Stop } from './job.ts';
-import { providerFailures } from './job-failures.ts';
+import { failureFor, providerFailures } from './job-failures.ts';
 import type { ProviderJob } from './provider-jobs.ts';
 import { reserveSlot } from './slots.ts';
 import { readTiers } from './task-tiers.ts';
@@ -129,4 +130,48 @@ async function candidates(deps: RoutingDeps, task: RoutedTask, jobs: readonly Pr
  */
 async function tiersOf(deps: RoutingDeps, { taskId, param }: RoutedTask): Promise<Tiers> {
   return deps.models().get(param.model)?.tiers ?? (await readTiers(deps.db, taskId)) ?? [];
+}
+
+/**
+ * The job after which its provider makes one more: a lost one, or one whose video was refused. It stays so while the next create is not
+ * accepted. After a lost job also a refused create leads to no other provider, because that one might be paid for a second job; a refused
+ * video has cost nothing.
+ */
+function repeatedJob(jobs: readonly ProviderJob[]): ProviderJob | undefined {
+  const made = lastMade(jobs);
+  if (made?.outcome === 'abandoned') return made;
+  return made?.isRepeatable === true && jobs.at(-1)?.outcome !== 'refused' ? made : undefined;
+}
+
+function isRefusedAfter(jobs: readonly ProviderJob[], { provider, ordinal }: ProviderJob): boolean {
+  return jobs.some((job) => job.outcome === 'refused' && job.provider === provider && job.ordinal > ordinal);
+}
+
+/** The last job that may exist, or undefined if none was created. */
+function lastMade(jobs: readonly ProviderJob[]): ProviderJob | undefined {
+  return jobs.findLast(({ outcome }) => outcome !== 'not_created' && outcome !== 'refused');
+}
+
+/** The failure of a task when no provider is left after its last job. */
+function failureAfter(last: ProviderJob | undefined, input: TaskInput): TaskFailure {
+  const refused = failureFor({ kind: 'content', about: 'output', detail: '' }, input);
+  if (last?.isRepeatable === true && refused !== undefined) return refused;
+  if (last?.outcome === 'refused') return providerFailures.rejected;
+  return last?.outcome === 'fail' ? providerFailures.failed : providerFailures.unavailable;
+}
+
+/** Counts the jobs after which another one was made, because they were lost. */
+function countLost(jobs: readonly ProviderJob[]): number {
+  return jobs.filter(({ outcome }) => outcome === 'abandoned').length;
+}
+
+/**
+ * Names a job. A create that was not accepted is repeated under the same name: if it arrives late after all, both mean the same
+ * job. The first provider's first job has the task's id, under which operators find it.
+ */
+export function jobKeyOf(taskId: string, provider: string, earlier: readonly ProviderJob[]): string {
+  const hadJob = ({ outcome }: ProviderJob) => outcome === 'fail' || outcome === 'abandoned';
+  const ended = earlier.filter((job) => job.provider === provider && hadJob(job)).length;
+  const isFirst = (earlier[0]?.provider ?? provider) === provider && ended === 0;
+  return isFirst ? taskId : uuidv5(`${provider}/${ended}`, taskId);
 }

@@ -2,16 +2,16 @@ import type { Logger } from 'pino';
 import type { Events } from '../../metrics/events.ts';
 import { estimateCost } from '../../models/catalogue/cost.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { CancelOutcome, Cost, UpstreamError } from '../../providers/contract.ts';
+import type { CancelOutcome, Cost, JobTerms, UpstreamError } from '../../providers/contract.ts';
 import type { Task, TaskFailure } from '../task.ts';
-import { mayRepeatRefused } from './further-jobs.ts';
 import type { JobBase, Next, Stop } from './job.ts';
 import { endProviderJob, type JobEnd, recordUpstreamEnd } from './job-ends.ts';
 import { failureFor, providerFailures } from './job-failures.ts';
 import { listProviderJobs } from './provider-jobs.ts';
 import { type CooldownReason, recordPoolFailure } from './provider-pools.ts';
 
-// Each end of a job is committed with its reason, so that a retried attempt reaches the same end.
+// The end of a job decides whether its task ends, too, or makes another job. Each end is committed with its reason, so that a retried
+// attempt reaches the same end.
 
 type EndDeps = { readonly db: Database; readonly log: Logger; readonly events: Events };
 /** The attempt that follows the job. */
@@ -34,8 +34,8 @@ export async function endJob(
 }
 
 /**
- * Ends the job, and records with it the failure of its task, which the workflow ends and refunds later. Two attempts may be alive, and the later one may have read
- * what the earlier one did to the job: what was committed first counts.
+ * Ends the job, and records with it the failure of its task, which the workflow refunds later. Two attempts may be alive, and the later
+ * one may have read what the earlier one did to the job: what was committed first counts.
  */
 export async function endJobWithTaskFailure(
   { deps }: { readonly deps: Pick<EndDeps, 'db' | 'events'> },
@@ -77,6 +77,21 @@ export async function endFailedJob(
   if (failure !== undefined) return await endJobWithTaskFailure(attempt, job, failure, end);
   await endJob(deps, job, end);
   return { kind: 'next' };
+}
+
+/** True once in a task: another sample of a model often passes where the first one was refused. */
+async function mayRepeatRefused(
+  db: Database,
+  taskId: string,
+  { onRefusedOutput }: Pick<JobTerms, 'onRefusedOutput'>,
+  { kind, about }: UpstreamError,
+): Promise<boolean> {
+  if (kind !== 'content' || !isOutput(about) || onRefusedOutput !== 'resubmit') return false;
+  return !(await listProviderJobs(db, taskId)).some(({ isRepeatable }) => isRepeatable);
+}
+
+function isOutput(about: UpstreamError['about']): boolean {
+  return about === 'output' || about === 'sound';
 }
 
 /** Jobs that may be made again in a task, where the operator allows it. */
