@@ -44,7 +44,7 @@ export type WorkerParts = {
     readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   };
   readonly providers: Providers & { readonly test: TestProvider };
-  /** What an attempt watches: its deadline, the end of its task, the operators' switches, and its machine. */
+  /** An attempt watches its deadline, the end of its task, the operators' switches, and its machine. */
   readonly watches: {
     readonly startDeadline: StartDeadline;
     readonly attempts: GenerationAttempts;

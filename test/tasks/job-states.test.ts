@@ -128,7 +128,7 @@ test('each change of the table is made by a statement', async () => {
   for (const from of states) for (const to of jobStateRules[from].leadsTo) await move(await jobIn(from), from, to);
 });
 
-test('an ended job changes only as the table says', async () => {
+test('an ended job changes only as the table declares', async () => {
   for (const from of jobOutcomes) {
     const job = await jobIn(from);
     for (const outcome of jobOutcomes) assert.equal(await end(outcome)(job), undefined);

@@ -26,7 +26,7 @@ export type JobBase = {
   readonly resubmissions: number;
 };
 
-/** What the attempt that follows a job has in each state. */
+/** The fields that the attempt at a job has in one state only. */
 type JobStates = {
   /** A slot is taken, and nothing was sent yet. */
   readonly reserved: { readonly entry: TierEntry };
