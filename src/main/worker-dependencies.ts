@@ -54,7 +54,11 @@ export function openWorkerDependencies(
   const reports = openReports(core, readSecret);
   const provider = openPayments(settings);
   const parts: WorkerParts = {
-    ...{ db, log, events, engine, media },
+    db,
+    log,
+    events,
+    engine,
+    media,
     catalogue: {
       models: () => catalogue.current().models,
       parseTaskRequest: createRequestParser(settings, catalogue.current),

@@ -160,10 +160,10 @@ export type UpstreamTerms = {
 
 /** Returns the terms of an entry at a provider with these settings. */
 export function upstreamTermsOf(
-  { cost, onRefusedOutput }: TierEntry,
+  { cost, onRefusedOutput: repeats }: TierEntry,
   { failedJobs, onLostJob }: Pick<UpstreamTerms, 'failedJobs' | 'onLostJob'>,
 ): UpstreamTerms {
-  return { failedJobs, onLostJob, cost, onRefusedOutput };
+  return { failedJobs, onLostJob, cost, onRefusedOutput: repeats };
 }
 
 export type CatalogueModel = Model & {

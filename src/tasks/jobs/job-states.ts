@@ -83,8 +83,9 @@ export type OpenJobState = {
 export type JobOutcome = Exclude<JobState, OpenJobState>;
 
 /** The same table for code that reads any state; a transition to an unknown state does not compile. */
-export const jobStateRules: Readonly<Record<JobState, JobStateRule & { readonly leadsTo: readonly JobState[] }>> =
-  jobStates;
+export const jobStateRules: Readonly<Record<JobState, JobStateRule & { readonly leadsTo: readonly JobState[] }>> = {
+  ...jobStates,
+};
 
 const names = Object.keys(jobStates) as JobState[]; // the keys of the declaration
 
