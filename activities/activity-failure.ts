@@ -2,7 +2,7 @@ import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activ
 import { TaskError } from '../src/platform/errors.ts';
 import { pauseAfter } from '../src/tasks/retry-pace.ts';
 import { recordRetry } from '../src/tasks/tasks.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { Database } from '../src/platform/database/database.ts';
 
 /**
  * Turns a `TaskError` into an `ApplicationFailure`: its type is the failCode, its message what the client reads, and its
@@ -27,7 +27,7 @@ export async function withActivityFailures<T>(work: () => Promise<T>): Promise<T
  * Temporal repeats a failed attempt, because operators cannot list Temporal's
  * own timers.
  */
-export async function withRetryRecorded<T>({ db }: ActivityDeps, taskId: string, work: () => Promise<T>): Promise<T> {
+export async function withRetryRecorded<T>(db: Database, taskId: string, work: () => Promise<T>): Promise<T> {
   return await withActivityFailures(async () => {
     try {
       return await work();

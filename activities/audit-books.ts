@@ -1,10 +1,14 @@
 import { Context } from '@temporalio/activity';
 import type { AuditKind } from '../src/credits/ledger-audit.ts';
 import { runAudit } from '../src/credits/ledger-audit.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { Logger } from 'pino';
+import type { Events } from '../src/metrics/events.ts';
+import type { Database } from '../src/platform/database/database.ts';
+
+export type AuditBooksDeps = { readonly db: Database; readonly log: Logger; readonly events: Events };
 
 /** Logs each violation that the audit has found as an error, and counts it. */
-export function createAuditBooks({ db, log, events }: ActivityDeps) {
+export function createAuditBooks({ db, log, events }: AuditBooksDeps) {
   return async (kind: AuditKind): Promise<{ violations: number }> => {
     const violations = await runAudit(db, kind, () => Context.current().heartbeat());
     for (const violation of violations) {

@@ -1,12 +1,23 @@
 import { finishClosure, isClosing, listTasksToEmpty, listUploadsOf } from '../src/accounts/account-closure.ts';
 import { deleteTaskContent, findOwedDeletion } from '../src/tasks/content-deletion.ts';
 import { isFinal } from '../src/tasks/task.ts';
+import type { ResultStore } from '../src/media/result-store.ts';
 import { maxUploads } from '../src/media/upload.ts';
+import type { PaymentDeps } from '../src/payments/process-payments.ts';
 import { endCheckout, listOpenCheckouts } from '../src/payments/end-checkout.ts';
+import type { Engine } from '../src/tasks/ports.ts';
 import { cancelGraceMs, findTask, failAndRefund } from '../src/tasks/tasks.ts';
-import { deleteUpload, sweepDeletion } from './delete-content.ts';
-import type { ActivityDeps } from './deps.ts';
-import { pageSize, processRows } from './for-each-row.ts';
+import { deleteUpload, sweepDeletion } from './sweep-deletions.ts';
+import { pageSize, processRows, type RowDeps } from './for-each-row.ts';
+
+export type EmptyAccountDeps = RowDeps & {
+  readonly media: Pick<ResultStore, 'delete' | 'deleteFolder'>;
+  readonly engine: Pick<Engine, 'cancelWorkflow' | 'forgetTask'>;
+  /** Undefined while credits are not for sale. */
+  readonly payments: SalesDeps | undefined;
+};
+
+export type SalesDeps = Pick<PaymentDeps, 'provider' | 'serviceUrl'>;
 
 export type AccountPage = { readonly accountId: string; readonly after?: string | undefined };
 export type EmptiedPage = {
@@ -19,20 +30,16 @@ export type EmptiedPage = {
   readonly after: string | undefined;
 };
 
-/** The steps of the workflow `closeAccount`; each is idempotent. */
-export function createClosingActivities(deps: ActivityDeps) {
-  return {
-    emptyAccountPage: (page: AccountPage) => emptyAccountPage(deps, page),
-    finishClosing: (accountId: string) => finishClosing(deps, accountId),
-  };
-}
-
 /**
  * Ends the tasks of one page and deletes their contents, files and histories; the last page deletes the uploads, too, and ends unpaid
  * checkouts. Deletes nothing in an account that is not being closed, as after the restore of an older database. Throws if the whole page
  * failed.
  */
-async function emptyAccountPage(deps: ActivityDeps, { accountId, after }: AccountPage): Promise<EmptiedPage> {
+export function createEmptyAccountPage(deps: EmptyAccountDeps) {
+  return (page: AccountPage): Promise<EmptiedPage> => emptyAccountPage(deps, page);
+}
+
+async function emptyAccountPage(deps: EmptyAccountDeps, { accountId, after }: AccountPage): Promise<EmptiedPage> {
   const { db } = deps;
   if (!(await isClosing(db, accountId)).isClosing) return { found: 0, after: undefined };
   const tasks = await listTasksToEmpty(db, accountId, { after, limit: pageSize });
@@ -49,7 +56,7 @@ async function emptyAccountPage(deps: ActivityDeps, { accountId, after }: Accoun
 
 const closed = { failCode: 'cancelled', failMsg: 'The task was cancelled, because its account was closed.' } as const;
 
-async function emptyTask(deps: ActivityDeps, taskId: string): Promise<void> {
+async function emptyTask(deps: EmptyAccountDeps, taskId: string): Promise<void> {
   const { db, engine, events } = deps;
   let task = await findTask(db, taskId);
   if (task !== undefined && !isFinal(task.state)) {
@@ -64,7 +71,7 @@ async function emptyTask(deps: ActivityDeps, taskId: string): Promise<void> {
   if (owed !== undefined) await sweepDeletion(deps, owed);
 }
 
-async function deleteUploads(deps: ActivityDeps, accountId: string): Promise<number> {
+async function deleteUploads(deps: EmptyAccountDeps, accountId: string): Promise<number> {
   const uploads = await listUploadsOf(deps.db, accountId, maxUploads);
   const work = ({ uploadId }: { readonly uploadId: string }) => deleteUpload(deps, uploadId);
   await processRows(deps, uploads, { name: 'empty-account', work });
@@ -72,19 +79,21 @@ async function deleteUploads(deps: ActivityDeps, accountId: string): Promise<num
 }
 
 /** Customers should not pay for a closed account. A payment that arrives nevertheless is booked, and the operator can return it. */
-async function endCheckouts(deps: ActivityDeps, accountId: string): Promise<number> {
-  const { db, payments: provider, publicUrl: serviceUrl } = deps;
-  if (provider === undefined) return 0;
+async function endCheckouts(deps: EmptyAccountDeps, accountId: string): Promise<number> {
+  const { db, log, events, payments } = deps;
+  if (payments === undefined) return 0;
   const checkouts = await listOpenCheckouts(db, accountId);
   const work = ({ checkoutId }: { readonly checkoutId: string }) =>
-    endCheckout({ ...deps, provider, serviceUrl }, checkoutId);
+    endCheckout({ db, log, events, ...payments }, checkoutId);
   await processRows(deps, checkouts, { name: 'end-checkouts', work });
   return checkouts.length;
 }
 
-/** Returns false while the account is not empty. */
-async function finishClosing({ db, log }: ActivityDeps, accountId: string): Promise<boolean> {
-  const { outcome } = await finishClosure(db, accountId);
-  if (outcome === 'finished') log.info({ accountId }, 'closed account emptied');
-  return outcome !== 'not_empty';
+/** The activity returns false while the account is not empty. */
+export function createFinishClosing({ db, log }: Pick<RowDeps, 'db' | 'log'>) {
+  return async (accountId: string): Promise<boolean> => {
+    const { outcome } = await finishClosure(db, accountId);
+    if (outcome === 'finished') log.info({ accountId }, 'closed account emptied');
+    return outcome !== 'not_empty';
+  };
 }

@@ -1,17 +1,24 @@
+import type { Logger } from 'pino';
 import { compareOrder, describeDifferences, type OrderDifference } from '../src/media/compare-order.ts';
+import type { ResultStore } from '../src/media/result-store.ts';
+import type { Events } from '../src/metrics/events.ts';
+import type { Database } from '../src/platform/database/database.ts';
 import { countedSeconds } from '../src/tasks/counted-seconds.ts';
 import { isFinal, keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/tasks/task.ts';
 import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/tasks.ts';
 import { TaskError } from '../src/platform/errors.ts';
-import { recordLateSuccess } from '../src/providers/job-ends.ts';
-import { listProviderJobs } from '../src/providers/provider-jobs.ts';
+import { recordLateSuccess } from '../src/tasks/jobs/job-ends.ts';
+import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { findOrder, type OrderedTask, type Settlement, settleDelivery } from '../src/tasks/shortfall.ts';
 import { withActivityFailures } from './activity-failure.ts';
-import type { ActivityDeps } from './deps.ts';
 import { resultKeysOf } from './task-files.ts';
 
+export type CompleteTaskDeps = RefundCreditsDeps & { readonly media: Pick<ResultStore, 'delete'> };
+
+export type RefundCreditsDeps = { readonly db: Database; readonly log: Logger; readonly events: Events };
+
 /** The final state of a task, also when another process has ended it. */
-export type TaskEnd = {
+export type FinalState = {
   readonly state: TaskState;
   readonly failCode: string | undefined;
   readonly hasCallback: boolean;
@@ -23,9 +30,9 @@ export type TaskEnd = {
  * Compares the video with its order, and ends the task: in success, also with a partial refund, or in failure with a full one if the video
  * falls short. A task that was refunded before stays failed. The media of a failed task is deleted.
  */
-export function createCompleteTask(deps: ActivityDeps) {
+export function createCompleteTask(deps: CompleteTaskDeps) {
   const { db, media } = deps;
-  return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<TaskEnd> =>
+  return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<FinalState> =>
     withActivityFailures(async () => {
       requireOwn(taskId, result);
       const task = await findOrder(db, taskId);
@@ -40,7 +47,7 @@ export function createCompleteTask(deps: ActivityDeps) {
     });
 }
 
-async function endByOrder(deps: ActivityDeps, task: OrderedTask, result: TaskResult): Promise<TaskEnd> {
+async function endByOrder(deps: RefundCreditsDeps, task: OrderedTask, result: TaskResult): Promise<FinalState> {
   const { db } = deps;
   const { taskId } = task;
   const differences = compareOrder(task.param.input, result);
@@ -61,7 +68,7 @@ function shortfallMessage(differences: readonly OrderDifference[]): string {
 
 /** Reports each difference to operators, with the costs upstream: no customer pays for more than was ordered. */
 async function reportDifferences(
-  { db, log, events }: ActivityDeps,
+  { db, log, events }: RefundCreditsDeps,
   { taskId, param: { model } }: OrderedTask,
   differences: readonly OrderDifference[],
   settlement: Settlement,
@@ -79,15 +86,15 @@ async function reportDifferences(
   log.warn({ taskId, model, outcome: settlement.kind, differences, creditsRefunded, costs }, 'video not as ordered');
 }
 
-async function recordLate({ db, log, events }: ActivityDeps, taskId: string, end: TaskEnd): Promise<void> {
+async function recordLate({ db, log, events }: RefundCreditsDeps, taskId: string, end: FinalState): Promise<void> {
   log.warn({ taskId, failCode: end.failCode }, 'video finished after the refund; not delivered');
   const job = await recordLateSuccess(db, taskId);
   if (job !== undefined) events.emit({ kind: 'job_ended', job });
 }
 
 /** Ends the task in failure and refunds every credit, in one statement. A final task does not change. */
-export function createRefundCredits(deps: ActivityDeps) {
-  return async ({ taskId, failure }: { taskId: string; failure: TaskFailure }): Promise<TaskEnd> => {
+export function createRefundCredits(deps: RefundCreditsDeps) {
+  return async ({ taskId, failure }: { taskId: string; failure: TaskFailure }): Promise<FinalState> => {
     const end = await endCounted(deps, () => failAndRefund(deps.db, taskId, failure));
     deps.log.info({ taskId, state: end.state, failCode: end.failCode }, 'task ended');
     return end;
@@ -96,10 +103,10 @@ export function createRefundCredits(deps: ActivityDeps) {
 
 /** Counts and reports a task only where this statement ended it. */
 async function endCounted(
-  { events }: ActivityDeps,
+  { events }: Pick<RefundCreditsDeps, 'events'>,
   endTask: () => Promise<EndedTask>,
   report = () => Promise.resolve(),
-): Promise<TaskEnd> {
+): Promise<FinalState> {
   const startedAt = performance.now();
   const { task, changed, hasCallback, hasEvent } = await endTask();
   if (changed) {

@@ -2,7 +2,11 @@ import { Context } from '@temporalio/activity';
 import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
 import { deleteCursor, readCursor, saveCursor } from '../src/platform/database/maintenance.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { Logger } from 'pino';
+import type { Events } from '../src/metrics/events.ts';
+import type { Database } from '../src/platform/database/database.ts';
+
+export type RowDeps = { readonly db: Database; readonly log: Logger; readonly events: Events };
 
 export const pageSize = 200;
 /** Enough rows at a time to start a backlog of thousands in a minute, few enough to preserve their order. */
@@ -29,7 +33,7 @@ type RowLoop<Row> = RowWork<Row> & {
  * store is unavailable.
  */
 export async function forEachRow<Row extends object>(
-  deps: ActivityDeps,
+  deps: RowDeps,
   { page, limit = pageSize, ...rowWork }: RowLoop<Row>,
 ): Promise<{ failed: number }> {
   const { db } = deps;
@@ -50,7 +54,7 @@ export async function forEachRow<Row extends object>(
 
 /** Processes rows in their order, several at a time, with a heartbeat after each. Logs and counts those that fail. */
 export async function processRows<Row extends object>(
-  { log, events }: Pick<ActivityDeps, 'log' | 'events'>,
+  { log, events }: Pick<RowDeps, 'log' | 'events'>,
   rows: readonly Row[],
   { name, work }: RowWork<Row>,
 ): Promise<number> {

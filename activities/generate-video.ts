@@ -2,20 +2,29 @@ import { Context } from '@temporalio/activity';
 import { TaskError } from '../src/platform/errors.ts';
 import type { ReferenceMedia, VideoForm } from '../src/tasks/ports.ts';
 import { mediaUrlsOf } from '../src/tasks/task-input.ts';
-import { listProviderJobs } from '../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { isFinal } from '../src/tasks/task.ts';
-import { findTask, type GeneratingTask, pauseGeneration, startGeneration } from '../src/tasks/tasks.ts';
+import { findTask, type GeneratingTask, pauseGeneration, beginGeneration } from '../src/tasks/tasks.ts';
+import type { MediaFetch } from '../src/media/reference-media.ts';
 import { withRetryRecorded } from './activity-failure.ts';
-import type { ActivityDeps } from './deps.ts';
-import type { Attempt } from './generation/attempt.ts';
+import type { GenerationAttempts } from './generation-attempts.ts';
+import type { Attempt, GenerationDeps } from './generation/attempt.ts';
 import { errorOf } from './generation/failures.ts';
 import { generate } from './generation/generate.ts';
-import { nextJob, type NextJob, ownMachineStop } from './generation/reserve.ts';
+import { nextJob, type NextJob, ownMachineStop } from '../src/tasks/jobs/next-job.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
 import { referenceFolderOf } from './task-files.ts';
 import { withWorkFolder } from './work-folder.ts';
-import { requireWorkingMachine } from './working-machine.ts';
+import { type Machine, requireWorkingMachine } from './working-machine.ts';
+
+export type GenerateVideoDeps = GenerationDeps & {
+  readonly attempts: GenerationAttempts;
+  readonly fetchMedia: (fetch: MediaFetch) => Promise<ReferenceMedia>;
+  /** Videos of upstreams are marked as made by a model. */
+  readonly marksVideos: boolean;
+  readonly machine: Machine;
+};
 
 type GenerationOrder = {
   readonly taskId: string;
@@ -29,20 +38,20 @@ type AttemptStart = { readonly workFolder: string; readonly isRemote: boolean; r
  * Runs the generation to its end, or resumes the provider's job that an earlier attempt began. Reports progress by heartbeat. The
  * task's own deadline limits the time it runs, over all attempts, without the pauses between them.
  */
-export function createGenerateVideo(deps: ActivityDeps) {
+export function createGenerateVideo(deps: GenerateVideoDeps) {
   return ({ taskId, isRemote = false }: GenerationOrder): Promise<StagedVideo> =>
-    withRetryRecorded(deps, taskId, () => generateOnce(deps, taskId, isRemote));
+    withRetryRecorded(deps.db, taskId, () => generateOnce(deps, taskId, isRemote));
 }
 
-async function generateOnce(deps: ActivityDeps, taskId: string, isRemote: boolean): Promise<StagedVideo> {
+async function generateOnce(deps: GenerateVideoDeps, taskId: string, isRemote: boolean): Promise<StagedVideo> {
   const first = await admit(deps, taskId, isRemote);
-  const task = await startGeneration(deps.db, taskId, isRemote);
+  const task = await beginGeneration(deps.db, taskId, isRemote);
   if (task === undefined) throw hasEnded();
   if (task.isFirst) {
     const { createdAt, generationStartedAt = createdAt } = task;
     deps.events.emit({ kind: 'stage_ended', stage: 'queue_wait', durationMs: generationStartedAt - createdAt });
   }
-  return await withWorkFolder(deps.workFolder, taskId, (workFolder) =>
+  return await withWorkFolder(deps.machine.workFolder, taskId, (workFolder) =>
     runAttempt(deps, task, { workFolder, isRemote, first }),
   );
 }
@@ -52,8 +61,8 @@ async function generateOnce(deps: ActivityDeps, taskId: string, isRemote: boolea
  * stays `queuing`, and its deadline does not run, because its attempt has not
  * begun.
  */
-async function admit(deps: ActivityDeps, taskId: string, isRemote: boolean): Promise<NextJob | undefined> {
-  requireWorkingMachine(deps);
+async function admit(deps: GenerateVideoDeps, taskId: string, isRemote: boolean): Promise<NextJob | undefined> {
+  requireWorkingMachine(deps.machine);
   if (!isRemote) {
     const stop = await ownMachineStop(deps);
     if (stop !== undefined) throw errorOf(stop);
@@ -70,7 +79,7 @@ function hasEnded(): TaskError {
   return new TaskError('internal', 'The task has already ended.');
 }
 
-async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: AttemptStart): Promise<StagedVideo> {
+async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: AttemptStart): Promise<StagedVideo> {
   const context = Context.current();
   const { workFolder, isRemote, first } = start;
   const { taskId } = task;
@@ -83,7 +92,7 @@ async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Attem
   const signal = AbortSignal.any([signalWithoutDeadline, deadline.signal]);
   const started: Attempt['started'] = { at: task.generationStartedAt };
   let fetched: Promise<ReferenceMedia> | undefined;
-  const bounds = deps.models.get(task.param.model)?.input;
+  const bounds = deps.models().get(task.param.model)?.input;
   const media = () => (fetched ??= deps.fetchMedia({ input, bounds, folder: workFolder, signal }));
   const form = formOf(deps, task, isRemote);
   const signals = { signal, signalWithoutDeadline };
@@ -108,12 +117,12 @@ async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Attem
 
 /** An upstream's video is converted or refused if it does not fit, and marked; the preview delivers exactly the ordered video. */
 function formOf(
-  { models, marksVideos }: ActivityDeps,
+  { models, marksVideos }: Pick<GenerateVideoDeps, 'models' | 'marksVideos'>,
   { param }: GeneratingTask,
   isRemote: boolean,
 ): VideoForm | undefined {
   const { generateAudio: audio, resolution, ratio } = param.input;
-  const model = models.get(param.model);
+  const model = models().get(param.model);
   const { fit = 'keep', lastFrame = false } = model ?? {};
   const isOfUpstream = isRemote || model?.isRemote === true;
   if (!isOfUpstream && !lastFrame) return undefined;

@@ -5,7 +5,7 @@ import { deleteExpiredContent } from '../src/tasks/content-deletion.ts';
 import { deleteExpiredUsers, listErasuresByCommand } from '../src/people/erasure.ts';
 import { readCursor, saveCursor } from '../src/platform/database/maintenance.ts';
 import {
-  attemptRetentionMs,
+  createAttemptRetentionMs,
   deliveryRetentionMs,
   linkRetentionMs,
   maxRequests,
@@ -27,11 +27,10 @@ import {
 } from '../src/operators/retention.ts';
 import { deleteRequestsUpTo, findCutoff, listOverlongLogs } from '../src/requests/logged-requests.ts';
 import { countUsage } from '../src/credits/task-usage.ts';
-import { sweepSlots } from '../src/providers/slots.ts';
+import { sweepSlots } from '../src/tasks/jobs/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/tasks/task-list.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../src/media/uploads.ts';
-import { deleteUpload, sweepDeletions } from './delete-content.ts';
-import type { ActivityDeps } from './deps.ts';
+import { deleteUpload, type SweepDeps, sweepDeletions } from './sweep-deletions.ts';
 import { forEachRow, pageSize } from './for-each-row.ts';
 import { deleteTaskFiles } from './task-files.ts';
 
@@ -40,7 +39,19 @@ const leftoverMs = hourMs;
 const maxSweptSlots = 1_000;
 const usagePageSize = 2_000;
 
-type Step = (deps: ActivityDeps) => Promise<void>;
+export type HousekeepDeps = SweepDeps & {
+  readonly retention: {
+    /** Counts from the success of a task; the record stays. */
+    readonly mediaMs: number;
+    readonly eventsMs: number;
+    /** Counts from the loss of a user's last account. */
+    readonly usersMs: number;
+    /** Undefined stores prompts as long as their task. */
+    readonly promptsMs: number | undefined;
+  };
+};
+
+type Step = (deps: HousekeepDeps) => Promise<void>;
 
 const steps: Record<HousekeepingStep, Step> = {
   sweepSlots: ({ db }) => sweepSlots(db, maxSweptSlots),
@@ -53,7 +64,7 @@ const steps: Record<HousekeepingStep, Step> = {
   deleteExpiredSignInTries: ({ db }) =>
     deletePages(() => deleteExpiredSignInTries(db, Date.now() - tryRetentionMs, pageSize)),
   deleteExpiredCreateAttempts: ({ db }) =>
-    deletePages(() => deleteExpiredCreateAttempts(db, Date.now() - attemptRetentionMs, pageSize)),
+    deletePages(() => deleteExpiredCreateAttempts(db, Date.now() - createAttemptRetentionMs, pageSize)),
   deleteExpiredSecurityEvents: ({ db, retention: { eventsMs } }) =>
     deletePages(() => deleteExpiredSecurityEvents(db, Date.now() - eventsMs, pageSize)),
   deleteExpiredAccountEvents: async ({ db, retention: { promptsMs = deliveryRetentionMs } }) => {
@@ -80,14 +91,14 @@ const steps: Record<HousekeepingStep, Step> = {
   sweepDeletions,
 };
 
-export function createHousekeep(deps: ActivityDeps) {
+export function createHousekeep(deps: HousekeepDeps) {
   return (step: HousekeepingStep): Promise<void> => steps[step](deps);
 }
 
 const loggedErasures = 'erasures-by-command';
 
 /** The command line writes to a terminal, so a worker logs its erasures. */
-async function logErasuresByCommand({ db, log }: Pick<ActivityDeps, 'db' | 'log'>): Promise<void> {
+async function logErasuresByCommand({ db, log }: Pick<HousekeepDeps, 'db' | 'log'>): Promise<void> {
   const logged = Number((await readCursor(db, loggedErasures))?.row ?? 0);
   const erasures = await listErasuresByCommand(db, logged, pageSize);
   for (const { userId } of erasures) log.info({ userId }, 'user erased');
@@ -110,7 +121,7 @@ async function repeatPages(doPage: () => Promise<number>, size: number): Promise
  * Deletes requests past their retention, and the oldest ones beyond the maximum
  * number of rows.
  */
-async function trimRequestLog({ db }: ActivityDeps): Promise<void> {
+async function trimRequestLog({ db }: HousekeepDeps): Promise<void> {
   const beyond = await findCutoff(db, maxRequests);
   const before = Math.max(Date.now() - requestRetentionMs, beyond?.endedAt ?? 0);
   await deletePages(() => deleteExpiredRequests(db, before, pageSize));
@@ -120,7 +131,7 @@ async function trimRequestLog({ db }: ActivityDeps): Promise<void> {
 }
 
 /** Deletes videos and posters past their retention, and files that failed tasks left. The record stays. */
-async function deleteExpiredMedia(deps: ActivityDeps): Promise<void> {
+async function deleteExpiredMedia(deps: HousekeepDeps): Promise<void> {
   const { db, media, retention } = deps;
   await forEachRow<{ readonly taskId: string }>(deps, {
     name: 'delete-expired-media',
@@ -133,7 +144,7 @@ async function deleteExpiredMedia(deps: ActivityDeps): Promise<void> {
   });
 }
 
-async function deleteExpiredUploads(deps: ActivityDeps): Promise<void> {
+async function deleteExpiredUploads(deps: HousekeepDeps): Promise<void> {
   await forEachRow<ExpiredUpload>(deps, {
     name: 'delete-expired-uploads',
     page: (page) => listExpiredUploads(deps.db, page),

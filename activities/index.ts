@@ -1,39 +1,38 @@
-import { createAuditBooks } from './audit-books.ts';
-import { createChargeCredits } from './charge-credits.ts';
-import type { ActivityDeps } from './deps.ts';
-import { createCompleteTask, createRefundCredits } from './end-task.ts';
-import { createGenerateVideo } from './generate-video.ts';
-import { createClosingActivities } from './close-account.ts';
-import { createHousekeep } from './housekeeping.ts';
-import { createReconcilePayments } from './reconcile-payments.ts';
-import { createReconcileActivities } from './reconcile.ts';
-import { createSendCallback } from './send-callback.ts';
-import { createStoreResult } from './store-result.ts';
-import { createTestProvider } from './test-provider.ts';
+import type { createAuditBooks } from './audit-books.ts';
+import type { createEmptyAccountPage, createFinishClosing } from './close-account.ts';
+import type { createConfirmCharge } from './confirm-charge.ts';
+import type { createCompleteTask, createRefundCredits } from './end-task.ts';
+import type { createGenerateVideo } from './generate-video.ts';
+import type { createHousekeep } from './housekeeping.ts';
+import type { createReconcilePayments } from './reconcile-payments.ts';
+import type { createReconcileTasks } from './reconcile-tasks.ts';
+import type { createSendCallback } from './send-callback.ts';
+import type { createSettleProviderJobs } from './settle-provider-jobs.ts';
+import type { createStartClosings, createStartOwedCallbacks } from './start-owed.ts';
+import type { createStoreResult } from './store-result.ts';
+import type { createTestProvider } from './test-provider.ts';
 
-export function createMainActivities(deps: ActivityDeps) {
-  return {
-    chargeCredits: createChargeCredits(deps),
-    storeResult: createStoreResult(deps),
-    completeTask: createCompleteTask(deps),
-    refundCredits: createRefundCredits(deps),
-    auditBooks: createAuditBooks(deps),
-    housekeep: createHousekeep(deps),
-    reconcilePayments: createReconcilePayments(deps),
-    testProvider: createTestProvider(deps),
-    ...createReconcileActivities(deps),
-    ...createClosingActivities(deps),
-  };
-}
+// The activities of each task queue, under the names that recorded histories contain. `src/main/wire-activities.ts` creates them, and
+// does not compile if one is missing.
 
-export function createGenerationActivities(deps: ActivityDeps) {
-  return { generateVideo: createGenerateVideo(deps) };
-}
+export type MainActivities = {
+  /** Confirms the charge that createTask made. Only the order of an operator is charged here. */
+  readonly chargeCredits: ReturnType<typeof createConfirmCharge>;
+  readonly storeResult: ReturnType<typeof createStoreResult>;
+  readonly completeTask: ReturnType<typeof createCompleteTask>;
+  readonly refundCredits: ReturnType<typeof createRefundCredits>;
+  readonly auditBooks: ReturnType<typeof createAuditBooks>;
+  readonly housekeep: ReturnType<typeof createHousekeep>;
+  readonly reconcilePayments: ReturnType<typeof createReconcilePayments>;
+  readonly testProvider: ReturnType<typeof createTestProvider>;
+  readonly reconcileTasks: ReturnType<typeof createReconcileTasks>;
+  readonly settleProviderJobs: ReturnType<typeof createSettleProviderJobs>;
+  readonly startOwedCallbacks: ReturnType<typeof createStartOwedCallbacks>;
+  readonly startClosings: ReturnType<typeof createStartClosings>;
+  readonly emptyAccountPage: ReturnType<typeof createEmptyAccountPage>;
+  readonly finishClosing: ReturnType<typeof createFinishClosing>;
+};
 
-export function createCallbackActivities(deps: ActivityDeps) {
-  return { sendCallback: createSendCallback(deps) };
-}
+export type GenerationActivities = { readonly generateVideo: ReturnType<typeof createGenerateVideo> };
 
-export type MainActivities = ReturnType<typeof createMainActivities>;
-export type GenerationActivities = ReturnType<typeof createGenerationActivities>;
-export type CallbackActivities = ReturnType<typeof createCallbackActivities>;
+export type CallbackActivities = { readonly sendCallback: ReturnType<typeof createSendCallback> };

@@ -1,16 +1,18 @@
 import { Context } from '@temporalio/activity';
 import { dayMs } from '../src/platform/duration.ts';
 import { type PaymentsReconciled, reconcilePayments } from '../src/payments/reconcile-payments.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { SalesDeps } from './close-account.ts';
+import type { RowDeps } from './for-each-row.ts';
+
+export type ReconcilePaymentsDeps = RowDeps & { readonly payments: SalesDeps | undefined };
 
 /** Stripe repeats events for three days; a week leaves operators the time to notice. */
 const windowMs = 7 * dayMs;
 
-export function createReconcilePayments(deps: ActivityDeps) {
+export function createReconcilePayments({ db, log, events, payments }: ReconcilePaymentsDeps) {
   return async (): Promise<PaymentsReconciled> => {
-    const { db, log, events, payments: provider, publicUrl: serviceUrl } = deps;
-    if (provider === undefined) return { checked: 0, failed: 0 };
-    const reconciled = await reconcilePayments({ db, log, events, provider, serviceUrl }, Date.now() - windowMs, () => {
+    if (payments === undefined) return { checked: 0, failed: 0 };
+    const reconciled = await reconcilePayments({ db, log, events, ...payments }, Date.now() - windowMs, () => {
       Context.current().heartbeat();
       Context.current().cancellationSignal.throwIfAborted();
     });

@@ -1,5 +1,5 @@
 import { payloadKeyError } from '../src/temporal/payload-keys.ts';
-import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../src/tasks/ports.ts';
+import type { CodeFailure, Engine, WorkflowDescription, WorkflowStatus } from '../src/tasks/ports.ts';
 import type { TaskFailure } from '../src/tasks/task.ts';
 import {
   listDueTerminations,
@@ -12,8 +12,13 @@ import {
 import { markReconciled } from '../src/platform/database/maintenance.ts';
 import { owedDeliveries } from '../src/tasks/task-event.ts';
 import { failAndRefund } from '../src/tasks/tasks.ts';
-import type { ActivityDeps } from './deps.ts';
-import { forEachRow } from './for-each-row.ts';
+import { forEachRow, type RowDeps } from './for-each-row.ts';
+
+export type ReconcileTasksDeps = RowDeps & {
+  readonly engine: Pick<Engine, 'startTask' | 'describeTask' | 'terminateTask' | 'startDelivery'>;
+  /** A task whose workflow's code fails is refunded after this time, so that an operator can roll a bad release back. */
+  readonly stuckTaskMs: number;
+};
 
 /** A younger task is left to the process that accepted it. */
 const startGraceMs = 10_000;
@@ -30,7 +35,11 @@ type Reconciled = { started: number; refunded: number; failed: number };
  * Starts accepted tasks that have no workflow, in order of arrival. Refunds those whose workflow has ended, is stuck or is long
  * overdue, and starts their callbacks and events. Then ends the workflows that still run although their task is final.
  */
-export async function reconcileTasks(deps: ActivityDeps): Promise<Reconciled> {
+export function createReconcileTasks(deps: ReconcileTasksDeps) {
+  return (): Promise<Reconciled> => reconcileTasks(deps);
+}
+
+async function reconcileTasks(deps: ReconcileTasksDeps): Promise<Reconciled> {
   const counts = { started: 0, refunded: 0 };
   const { failed } = await forEachRow<UnfinishedTask>(deps, {
     name: 'reconcile-tasks',
@@ -47,7 +56,7 @@ export async function reconcileTasks(deps: ActivityDeps): Promise<Reconciled> {
   return { ...counts, failed };
 }
 
-async function reconcileTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'started' | 'refunded' | 'left'> {
+async function reconcileTask(deps: ReconcileTasksDeps, task: UnfinishedTask): Promise<'started' | 'refunded' | 'left'> {
   const { taskId } = task;
   const hasWaited = hasWaitedTooLong(task);
   // `startTask` does not start a workflow that exists already, even if it has ended. A task that is about to be refunded is not started.
@@ -73,7 +82,7 @@ async function reconcileTask(deps: ActivityDeps, task: UnfinishedTask): Promise<
 }
 
 /** The alert precedes the refund: a log line, and the metric `videogen_stuck_tasks`. */
-async function reportStuck(deps: ActivityDeps, { taskId }: UnfinishedTask, failure: CodeFailure | undefined) {
+async function reportStuck(deps: ReconcileTasksDeps, { taskId }: UnfinishedTask, failure: CodeFailure | undefined) {
   const isNew = await markStuck(deps.db, taskId, failure?.since);
   if (!isNew) return;
   if (failure === undefined) deps.log.info({ taskId }, 'workflow code recovered');
@@ -126,7 +135,7 @@ function isOverdue(task: UnfinishedTask, { pendingActivities }: WorkflowDescript
 }
 
 /** Driven by the rows that were written with the refunds, so that neither a crash nor an outage of Temporal loses one. */
-async function terminateWorkflows(deps: ActivityDeps): Promise<void> {
+async function terminateWorkflows(deps: ReconcileTasksDeps): Promise<void> {
   await forEachRow<WorkflowTermination>(deps, {
     name: 'terminate-workflows',
     page: (page) => listDueTerminations(deps.db, page),

@@ -2,17 +2,27 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/callbacks/callback.ts';
 import { OutboundError } from '../src/outbound/outbound-error.ts';
-import type { CallbackAnswer } from '../src/callbacks/post-callback.ts';
-import { type MadeAttempt, recordDeliveryAttempt } from '../src/callbacks/deliveries.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { CallbackAnswer, CallbackPost } from '../src/callbacks/post-callback.ts';
+import { type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/callbacks/deliveries.ts';
+import type { OwedDelivery } from '../src/callbacks/owed-callbacks.ts';
+import type { Events } from '../src/metrics/events.ts';
+import type { Database } from '../src/platform/database/database.ts';
 
-export type AttemptOutcome =
+export type SendCallbackDeps = {
+  readonly db: Database;
+  /** Returns undefined if none is owed: while the task runs, without `callBackUrl`, or for a closed account. */
+  readonly findOwedDelivery: (deliveryId: string) => Promise<OwedDelivery | undefined>;
+  readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
+  readonly events: Events;
+};
+
+export type DeliveryAttemptOutcome =
   | { readonly kind: 'delivered' | 'rejected' }
   /** Nothing was sent, because the delivery has ended or is not owed. */
   | { readonly kind: 'ended' }
   | { readonly kind: 'failed'; readonly retryAfterMs: number | undefined };
 
-type SentAttempt = Exclude<AttemptOutcome, { kind: 'ended' }>;
+type SentAttempt = Exclude<DeliveryAttemptOutcome, { kind: 'ended' }>;
 
 export type SendCallbackInput = {
   /** The id of the task for its callback, and that of the event for an event. */
@@ -31,8 +41,8 @@ export type SendCallbackInput = {
  * delivery that has ended is not sent again. While it is pending, an attempt
  * whose outcome was not recorded is repeated with the same `webhook-id`.
  */
-export function createSendCallback(deps: ActivityDeps) {
-  return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<AttemptOutcome> => {
+export function createSendCallback(deps: SendCallbackDeps) {
+  return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<DeliveryAttemptOutcome> => {
     const delivery = await deps.findOwedDelivery(deliveryId);
     if (delivery?.state !== 'pending') return { kind: 'ended' };
     const signal = Context.current().cancellationSignal;
@@ -75,7 +85,7 @@ function newDeliveryState(
   { startedAt, retryAfterMs }: CallbackAnswer,
   { kind }: SentAttempt,
   nextPauseMs: number | undefined,
-): MadeAttempt['newState'] {
+): NewDeliveryAttempt['newState'] {
   const latestEnd = startedAt + callbackTimeoutMs;
   if (kind !== 'failed' || nextPauseMs === undefined) return { state: kind, dueAt: latestEnd };
   return { state: 'pending', dueAt: latestEnd + callbackPauseMs(nextPauseMs, retryAfterMs) };

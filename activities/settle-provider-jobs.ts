@@ -1,16 +1,24 @@
+import type { Engine } from '../src/tasks/ports.ts';
 import type { Task } from '../src/tasks/task.ts';
 import type { Job, JobStatus, JsonObject, PolledProvider } from '../src/providers/contract.ts';
 import type { OpenProvider } from '../src/providers/registry.ts';
-import { listProviderJobs, type ProviderJob } from '../src/providers/provider-jobs.ts';
-import { recordProviderJob } from '../src/providers/job-creates.ts';
-import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../src/providers/job-ends.ts';
+import { listProviderJobs, type ProviderJob } from '../src/tasks/jobs/provider-jobs.ts';
+import { recordProviderJob } from '../src/tasks/jobs/job-creates.ts';
+import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../src/tasks/jobs/job-ends.ts';
 import { findTask } from '../src/tasks/tasks.ts';
 import { DatabaseUnavailable } from '../src/platform/database/database.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { Switches } from './switches.ts';
 import { forEachRow } from './for-each-row.ts';
+import type { GenerationDeps } from './generation/attempt.ts';
 import { lookUpLostCreate } from './generation/recover.ts';
-import { jobKeyOf } from './generation/reserve.ts';
-import { requestLimitMs, recordCost, withinLimit } from './generation/settle.ts';
+import { jobKeyOf } from '../src/tasks/jobs/next-job.ts';
+import { recordCost } from '../src/tasks/jobs/decide-job-end.ts';
+import { requestLimitMs, withinLimit } from './generation/settle.ts';
+
+export type SettleProviderJobsDeps = Pick<GenerationDeps, 'db' | 'log' | 'events' | 'providers' | 'hashAccount'> & {
+  readonly engine: Pick<Engine, 'cancelWorkflow'>;
+  readonly switches: Pick<Switches, 'isOff'>;
+};
 
 /** A page whose rows all wait for a provider that hangs takes a minute; the activity may take 90 s (workflows/reconcile.ts). */
 const pageSize = 64;
@@ -21,7 +29,13 @@ const stopGraceMs = 30_000;
  * Settles jobs of tasks that have ended, which may still run upstream, and cost money there: after a termination, a worker that died
  * with a cancelled task, a deadline. Each is checked and stopped; one that succeeded too late is counted, not delivered.
  */
-export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped: number; late: number }> {
+export function createSettleProviderJobs(deps: SettleProviderJobsDeps) {
+  return (): Promise<Settlements> => settleProviderJobs(deps);
+}
+
+type Settlements = { stopped: number; late: number };
+
+async function settleProviderJobs(deps: SettleProviderJobsDeps): Promise<Settlements> {
   const settled = { stopped: 0, late: 0 };
   await forEachRow<UnsettledJob>(deps, {
     name: 'settle-provider-jobs',
@@ -42,7 +56,7 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
 type Settled = Pick<Parameters<typeof settleProviderJob>[1], 'outcome' | 'cost'>;
 
 /** Returns undefined for a job that is checked again: one that has not stopped keeps its slot for a day at most. */
-async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<Settled | undefined> {
+async function settleJob(deps: SettleProviderJobsDeps, unsettled: UnsettledJob): Promise<Settled | undefined> {
   const { taskId, ordinal, isOld } = unsettled;
   // Also stops a generation that still runs: its worker receives the cancellation with its next heartbeat.
   await deps.engine.cancelWorkflow(taskId);
@@ -96,7 +110,7 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
   return isStopped || isOld ? { outcome: 'abandoned', cost: 'unknown' } : undefined;
 }
 
-function abandoned({ log }: ActivityDeps, { taskId, ordinal, provider }: UnsettledJob): Settled {
+function abandoned({ log }: Pick<SettleProviderJobsDeps, 'log'>, { taskId, ordinal, provider }: UnsettledJob): Settled {
   log.error(
     { taskId, ordinal, provider },
     'provider job of a failed task not found; it may still run upstream and cost money',
@@ -114,7 +128,7 @@ type LeftJob = {
 
 /** The task may have ended before the response to its create arrived, or the response was lost. */
 async function findJob(
-  deps: ActivityDeps,
+  deps: SettleProviderJobsDeps,
   { task, row, jobKey, provider, open }: LeftJob,
 ): Promise<Job | 'not_created' | 'unknown'> {
   const { taskId, accountId, param } = task;

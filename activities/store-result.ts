@@ -9,14 +9,28 @@ import { FfmpegError } from '../src/media/ffmpeg.ts';
 import { ReadTimeoutError } from '../src/media/read-video.ts';
 import { markVideo } from '../src/media/mark-video.ts';
 import { videoLayoutOf } from '../src/media/video-layout.ts';
-import { measureWhole } from '../src/media/inspect-video.ts';
+import { measureWhole, type VideoInspector } from '../src/media/inspect-video.ts';
+import type { VideoNormaliser } from '../src/media/normalize-video.ts';
+import type { ResultStore } from '../src/media/result-store.ts';
+import type { Events } from '../src/metrics/events.ts';
+import type { Database } from '../src/platform/database/database.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { withRetryRecorded } from './activity-failure.ts';
-import type { ActivityDeps } from './deps.ts';
 import { keepAliveMs } from './heartbeats.ts';
 import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-files.ts';
 import { withWorkFolder } from './work-folder.ts';
-import { requireWorkingMachine } from './working-machine.ts';
+import { type Machine, requireWorkingMachine } from './working-machine.ts';
+
+export type StoreResultDeps = {
+  readonly db: Database;
+  readonly media: Pick<ResultStore, 'put' | 'fetchTo' | 'list' | 'delete'>;
+  readonly normalizeVideo: VideoNormaliser;
+  readonly inspectVideo: VideoInspector;
+  /** The name of the service, which marks of videos contain. */
+  readonly serviceName: string;
+  readonly machine: Machine;
+  readonly events: Events;
+};
 
 /** A generated video that is in our own store. */
 export type StagedVideo = {
@@ -30,12 +44,12 @@ export type StagedVideo = {
  * Converts the staged video if necessary, checks that it plays, measures it, makes its poster if it has none and its last frame if the
  * model needs it, and stores all under their final keys. `completeTask` compares the measures with the order.
  */
-export function createStoreResult(deps: ActivityDeps) {
+export function createStoreResult(deps: StoreResultDeps) {
   return ({ taskId, form }: StoreOrder): Promise<TaskResult> =>
-    withRetryRecorded(deps, taskId, () => {
-      requireWorkingMachine(deps);
+    withRetryRecorded(deps.db, taskId, () => {
+      requireWorkingMachine(deps.machine);
       return withHeartbeats(() =>
-        withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, { taskId, form }, folder)),
+        withWorkFolder(deps.machine.workFolder, `${taskId}-result`, (folder) => store(deps, { taskId, form }, folder)),
       );
     });
 }
@@ -72,7 +86,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof ReadTimeoutError || (error instanceof FfmpegError && error.failure.timedOut);
 }
 
-async function store(deps: ActivityDeps, { taskId, form }: StoreOrder, folder: string): Promise<TaskResult> {
+async function store(deps: StoreResultDeps, { taskId, form }: StoreOrder, folder: string): Promise<TaskResult> {
   const startedAt = performance.now();
   const { media } = deps;
   const staging = stagingKeysOf(taskId);
@@ -101,7 +115,7 @@ async function store(deps: ActivityDeps, { taskId, form }: StoreOrder, folder: s
 
 /** Returns whether there is a poster. Throws if there is no video, neither staged nor stored by an earlier attempt. */
 async function fetchVideoAndPoster(
-  media: ActivityDeps['media'],
+  media: Pick<ResultStore, 'fetchTo' | 'list'>,
   taskId: string,
   { videoPath, posterPath }: { readonly videoPath: string; readonly posterPath: string },
 ): Promise<boolean> {
@@ -126,7 +140,7 @@ type Marking = {
  * and its manifest is the better mark.
  */
 async function marked(
-  { serviceName: service }: Pick<ActivityDeps, 'serviceName'>,
+  { serviceName: service }: Pick<StoreResultDeps, 'serviceName'>,
   taskId: string,
   { form, videoPath, convertedPath, markedPath }: Marking,
 ): Promise<string> {
@@ -142,7 +156,7 @@ async function marked(
  * undefined for all others, which are staged: `storeResult` checks them, and retries while the store fails.
  */
 export async function storeDelivered(
-  { media, events }: ActivityDeps,
+  { media, events }: { readonly media: Pick<ResultStore, 'put'>; readonly events: Events },
   taskId: string,
   { path, posterPath }: GeneratedVideo,
 ): Promise<TaskResult | undefined> {

@@ -1,5 +1,5 @@
 import { createSharedPoll } from '../src/platform/shared-poll.ts';
-import type { ProviderSwitch, SetSwitch } from '../src/providers/provider-pools.ts';
+import type { ProviderSwitch, SetSwitch } from '../src/tasks/jobs/provider-pools.ts';
 
 // `reserveSlot` checks the operator's switches in the database itself. These
 // reads are for jobs that already run, and for our own machine, which has no

@@ -1,11 +1,17 @@
 import { Context } from '@temporalio/activity';
 import type { ProviderTest } from '../src/tasks/ports.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { CatalogueModel } from '../src/models/catalogue/models.ts';
+import type { TestProvider } from '../src/providers/registry.ts';
+
+export type TestProviderDeps = {
+  readonly models: () => ReadonlyMap<string, CatalogueModel>;
+  readonly testProvider: TestProvider;
+};
 
 /** Tests a provider with one request that costs nothing. Only workers have the keys of providers. */
-export function createTestProvider(deps: ActivityDeps) {
+export function createTestProvider(deps: TestProviderDeps) {
   return async ({ provider }: { readonly provider: string }): Promise<ProviderTest> => {
-    const entries = [...deps.models.values()].flatMap(({ tiers }) => tiers.flat());
+    const entries = [...deps.models().values()].flatMap(({ tiers }) => tiers.flat());
     const entry = entries.find((one) => one.provider === provider);
     if (entry === undefined) return { outcome: 'not_tested', detail: 'no model of the catalogue uses it' };
     return await deps.testProvider(entry, Context.current().cancellationSignal);

@@ -31,9 +31,9 @@ keepHeapsSmall();
 const settings = externalSettings(readConfig());
 const log = createLog({ level: settings.logLevel });
 const fatal = fatalErrors();
-const part = await startWorker(settings, log, fatal.reject, createMetrics(), (deps) => ({
-  ...deps,
-  providers: watchedProviders(deps.providers),
+const part = await startWorker(settings, log, fatal.reject, createMetrics(), (parts) => ({
+  ...parts,
+  providers: { ...parts.providers, ...watchedProviders(parts.providers) },
 }));
 process.send?.('ready');
 await runUntilSignal(part, fatal.promise, log);

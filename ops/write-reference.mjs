@@ -1,4 +1,4 @@
-// Run by `npm run reference`: writes the tables of docs/operations that the program's own definitions contain. With --check it writes
+// Run by `npm run reference`: writes the tables of the documents that the program's own definitions contain. With --check it writes
 // nothing, and fails if a page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
@@ -6,6 +6,7 @@ import { commands } from '../dist/src/cli/commands.js';
 import { scrapeMetrics } from '../dist/src/metrics/scrape-metrics.js';
 import { eventMetrics } from '../dist/src/metrics/metrics.js';
 import { tableGrowth } from '../dist/src/operators/table-growth.js';
+import { jobStates } from '../dist/src/tasks/jobs/job-states.js';
 import { buildInfo } from '../dist/src/metrics/process-metrics.js';
 
 const program = new Command('videogen');
@@ -24,6 +25,14 @@ const reference = {
 
 const growth = {
   table: Object.entries(tableGrowth).map(([name, { grows, shrinks }]) => [`\`${name}\``, grows, shrinks]),
+};
+
+const architecture = {
+  job: Object.entries(jobStates).map(([name, { means, step = '', leadsTo }]) => {
+    const file = step === 'run' ? 'run-in-request' : step;
+    const states = leadsTo.map((each) => `\`${each}\``).join(', ');
+    return [`\`${name}\``, means, step && `\`${file}.ts\``, states];
+  }),
 };
 
 /** Replaces the rows of the table whose head begins with this cell. */
@@ -49,3 +58,4 @@ function writeTables(page, tables) {
 
 writeTables('docs/operations/reference.md', reference);
 writeTables('docs/operations/growth.md', growth);
+writeTables('docs/architecture.md', architecture);

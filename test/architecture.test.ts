@@ -33,7 +33,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/brand': [],
   'src/callbacks': ['accounts', 'brand', 'media', 'operators', 'outbound', 'tasks']
     .map((noun) => `src/${noun}`)
-    .concat('types:src/models', 'types:activities'),
+    .concat('types:src/models'),
   'src/credits': ['src/accounts', 'src/operators', 'src/people', 'src/tasks', 'types:src/models'],
   'src/gallery': ['src/accounts', 'src/people', 'src/tasks', 'types:src/media'],
   'src/ingress': ['src/media', 'src/models', 'src/tasks', 'types:src/accounts', 'types:src/callbacks'],
@@ -48,7 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/outbound': [],
   'src/people': ['src/accounts', 'src/credits', 'src/mail', 'src/operators'],
   'src/payments': ['src/accounts', 'src/credits', 'types:src/models', 'types:src/metrics'],
-  'src/providers': ['src/media', 'src/models', 'src/operators', 'src/outbound', 'src/tasks'],
+  'src/providers': ['src/media', 'src/models', 'src/outbound', 'src/tasks'],
   'src/requests': ['src/tasks', 'types:src/metrics'],
   'src/tasks': ['accounts', 'callbacks', 'credits', 'operators', 'people', 'providers']
     .map((noun) => `src/${noun}`)
@@ -167,6 +167,19 @@ test('a folder imports only the folders that the table allows', () => {
 test('the rules and the SQL of a noun do not import its routes and views', () => {
   const forbidden = imports().filter(
     ({ file, to }) => nouns.includes(folderOf(file)) && !isRequestFile(file) && isRequestFile(to),
+  );
+  assert.deepEqual(forbidden, []);
+});
+
+test('rows of jobs and pools change in src/tasks/jobs, and the providers know none of them', () => {
+  const writes = /(?:insert into|update) (?:provider_jobs|provider_pools)\b/;
+  const writers = filesUnder('src').filter((file) => writes.test(readFileSync(file, 'utf8')));
+  assert.ok(writers.length > 5, 'the statements were found');
+  const elsewhere = writers.filter((file) => !file.startsWith('src/tasks/jobs/'));
+  // The heartbeat of attempts also renews their slots, and the deletion of content clears the texts of jobs.
+  assert.deepEqual(elsewhere, ['src/tasks/content-deletion.ts', 'src/tasks/tasks.ts']);
+  const forbidden = imports().filter(
+    ({ file, to }) => folderOf(file) === 'src/providers' && !isRequestFile(file) && to.startsWith('src/tasks/jobs/'),
   );
   assert.deepEqual(forbidden, []);
 });

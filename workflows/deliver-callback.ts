@@ -9,7 +9,7 @@ import {
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AttemptOutcome } from '../activities/send-callback.ts';
+import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
 import { callbackWorkflowId } from '../src/temporal/task-queues.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/callbacks/callback.ts';
 import { type Owed, owedDeliveries } from '../src/tasks/task-event.ts';
@@ -20,7 +20,7 @@ export type DeliverCallbackInput = {
   readonly deliveryId: string;
   readonly accountId: string;
   /** The outcome of the first attempt, when the workflow of the task has made it. */
-  readonly firstAttempt?: AttemptOutcome | undefined;
+  readonly firstAttempt?: DeliveryAttemptOutcome | undefined;
 };
 
 /** Sends immediately and begins the schedule anew, also during a pause of the delivery. */
@@ -49,7 +49,7 @@ async function notifyOnce({ deliveryId, accountId }: DeliverCallbackInput): Prom
  * Returns undefined if nothing was sent or the outcome is unknown: no slot was
  * free, no worker was available in time, or the worker died during the attempt.
  */
-async function makeFirstAttempt(deliveryId: string, accountId: string): Promise<AttemptOutcome | undefined> {
+async function makeFirstAttempt(deliveryId: string, accountId: string): Promise<DeliveryAttemptOutcome | undefined> {
   const { sendCallback } = callbacksOf(accountId, 'fromTask');
   try {
     return await sendCallback({ deliveryId, isLast: false, nextPauseMs: callbackPausesMs[1] });
@@ -87,7 +87,7 @@ async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
 export async function deliverCallback({
   firstAttempt,
   ...delivery
-}: DeliverCallbackInput): Promise<AttemptOutcome['kind']> {
+}: DeliverCallbackInput): Promise<DeliveryAttemptOutcome['kind']> {
   const redeliveries = countRedeliveries();
   for (let made = firstAttempt; ; made = undefined) {
     // The next attempt serves the redeliveries that were requested before it.
@@ -107,9 +107,9 @@ export async function deliverCallback({
  */
 async function followSchedule(
   { deliveryId, accountId }: DeliverCallbackInput,
-  made: AttemptOutcome | undefined,
+  made: DeliveryAttemptOutcome | undefined,
   isRedelivered: () => boolean,
-): Promise<AttemptOutcome['kind'] | 'redelivered'> {
+): Promise<DeliveryAttemptOutcome['kind'] | 'redelivered'> {
   const { sendCallback } = callbacksOf(accountId, 'scheduled');
   for (let index = 0; ; index += 1) {
     const nextPauseMs = callbackPausesMs[index + 1];

@@ -6,7 +6,7 @@ import {
   proxyLocalActivities,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ChargedTask } from '../activities/charge-credits.ts';
+import type { ChargedTask } from '../activities/confirm-charge.ts';
 import type { CallbackActivities, GenerationActivities, MainActivities } from '../activities/index.ts';
 import { retryPace } from '../src/tasks/retry-pace.ts';
 import { taskQueuesOf } from '../src/temporal/task-queues.ts';

@@ -7,8 +7,8 @@ import {
   TimeoutFailure,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { ChargedTask, TaskOrder } from '../activities/charge-credits.ts';
-import type { TaskEnd } from '../activities/end-task.ts';
+import type { ChargedTask, TaskOrder } from '../activities/confirm-charge.ts';
+import type { FinalState } from '../activities/end-task.ts';
 import type { StagedVideo } from '../activities/store-result.ts';
 import { type FailCode, failCodes, type TaskFailure } from '../src/tasks/task.ts';
 import { notifyClient } from './deliver-callback.ts';
@@ -32,7 +32,7 @@ const taskState = defineSearchAttributeKey('TaskState', SearchAttributeType.KEYW
  * operator has ended and refunded the task before it reaches this workflow; one in Temporal's UI refunds here. Money and the callback run
  * where a cancellation cannot reach them.
  */
-export async function videoTask({ taskId, order }: VideoTaskInput): Promise<TaskEnd> {
+export async function videoTask({ taskId, order }: VideoTaskInput): Promise<FinalState> {
   const charged = await CancellationScope.nonCancellable(() => bookkeeping.chargeCredits({ taskId, order }));
   const end = charged.isFinal ? await readFinalState(taskId) : await runToEnd(taskId, charged);
   upsertSearchAttributes([{ key: taskState, value: end.state }]);
@@ -41,7 +41,7 @@ export async function videoTask({ taskId, order }: VideoTaskInput): Promise<Task
   return end;
 }
 
-async function runToEnd(taskId: string, charged: ChargedTask): Promise<TaskEnd> {
+async function runToEnd(taskId: string, charged: ChargedTask): Promise<FinalState> {
   try {
     const { form, result: stored } = await generate(taskId, charged);
     const result = stored ?? (await storing.storeResult({ taskId, form }));
@@ -88,7 +88,7 @@ function isFailCode(type: string | null | undefined): type is FailCode {
 }
 
 /** An operator's reset replays a task that has ended. Refunding a final task changes nothing, so this reads its state back. */
-function readFinalState(taskId: string): Promise<TaskEnd> {
+function readFinalState(taskId: string): Promise<FinalState> {
   const failure = failureOf(undefined);
   return CancellationScope.nonCancellable(() => bookkeeping.refundCredits({ taskId, failure }));
 }

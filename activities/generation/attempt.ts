@@ -1,16 +1,41 @@
 import { Context } from '@temporalio/activity';
+import type { Logger } from 'pino';
+import type { ResultStore } from '../../src/media/result-store.ts';
+import type { Events } from '../../src/metrics/events.ts';
+import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import type { JobRequest } from '../../src/providers/contract.ts';
+import type { Providers } from '../../src/providers/registry.ts';
 import type { VideoForm } from '../../src/tasks/ports.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/tasks.ts';
-import { TaskEnded } from '../attempts.ts';
-import { delayAbort } from '../deadline.ts';
-import type { ActivityDeps } from '../deps.ts';
-import { providerFailures } from './failures.ts';
-import type { Stop } from './job.ts';
+import { TaskEnded } from '../generation-attempts.ts';
+import { delayAbort, type StartDeadline } from '../deadline.ts';
+import type { Switches } from '../switches.ts';
+import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import type { Stop } from '../../src/tasks/jobs/job.ts';
+
+/** The dependencies of the steps of a job. */
+export type GenerationDeps = {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly events: Events;
+  /** The models of the catalogue in force. */
+  readonly models: () => ReadonlyMap<string, CatalogueModel>;
+  readonly providers: Providers;
+  readonly switches: Switches;
+  /** Identifies an account to upstreams without naming it. */
+  readonly hashAccount: (accountId: string) => string;
+  readonly media: Pick<
+    ResultStore,
+    'put' | 'move' | 'sizeOf' | 'list' | 'delete' | 'deleteFolder' | 'link' | 'uploadLink'
+  >;
+  /** Starts the deadline of an attempt, and the grace time of a create in flight; tests end them. */
+  readonly startDeadline: StartDeadline;
+};
 
 /** One attempt at the generation of a task. */
 export type Attempt = {
-  readonly deps: ActivityDeps;
+  readonly deps: GenerationDeps;
   readonly task: GeneratingTask;
   /** Unix milliseconds; `at` is undefined until the task has its first job. */
   readonly started: { at: number | undefined };
@@ -43,7 +68,7 @@ const createGraceMs = 10_000;
  * is still on its way, and without its id a paid job cannot be stopped.
  */
 export async function withCreateGrace<T>(
-  { deps }: Pick<Attempt, 'deps'>,
+  { deps }: { readonly deps: Pick<GenerationDeps, 'startDeadline'> },
   signal: AbortSignal,
   work: (late: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -1,15 +1,16 @@
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../src/outbound/resumable-download.ts';
 import { type GeneratedVideo, VideoLost } from '../../src/providers/contract.ts';
-import { succeedProviderJob } from '../../src/providers/job-ends.ts';
+import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import type { TaskResult } from '../../src/tasks/task.ts';
-import type { ActivityDeps } from '../deps.ts';
 import { storeDelivered, usablePoster } from '../store-result.ts';
 import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-files.ts';
-import type { Attempt } from './attempt.ts';
-import { providerFailures } from './failures.ts';
-import type { JobIn, Outcome, Stop } from './job.ts';
-import { endJobAndTask, recordCost, endLostJob, stopJob } from './settle.ts';
+import type { Attempt, GenerationDeps } from './attempt.ts';
+import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
+import type { Outcome } from './outcome.ts';
+import { endJobWithTaskFailure, recordCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
+import { stopJob } from './settle.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
 export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Promise<Outcome> {
@@ -18,7 +19,7 @@ export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Pro
   const spentMs = upstreamEndedAt === undefined ? 0 : Date.now() - upstreamEndedAt;
   const fetched = await fetchFile(attempt, job, Math.max(0, attempt.task.deadlineMs - spentMs));
   if (fetched === 'moved') return await succeedJob(attempt);
-  return 'kind' in fetched ? fetched : await stageVideo(attempt, fetched);
+  return 'kind' in fetched ? fetched : await stageAndEndJob(attempt, fetched);
 }
 
 async function fetchFile(
@@ -39,7 +40,7 @@ async function fetchFile(
   } catch (error) {
     if (signalWithoutDeadline.aborted) return await stopJob(attempt, job);
     if (error instanceof OutboundError && error.kind === 'too_large')
-      return await endJobAndTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
+      return await endJobWithTaskFailure(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
     if (error instanceof VideoLost) {
       const lost = provider.uploads === true ? await moveUpload(attempt, job) : 'missing';
       return lost === 'missing' ? await endLostJob(attempt, job, lostVideo) : lost;
@@ -48,7 +49,7 @@ async function fetchFile(
       return await endForbiddenResult(attempt, job, error);
     if (!limit.signal.aborted) throw error;
     deps.log.error({ taskId, err: error }, 'paid video not fetched');
-    return await endJobAndTask(attempt, job, providerFailures.timeout, { outcome: 'fail' });
+    return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, { outcome: 'fail' });
   } finally {
     limit.stop();
   }
@@ -58,7 +59,7 @@ async function fetchFile(
 async function endForbiddenResult(attempt: Attempt, job: JobIn<'succeeded'>, error: OutboundError): Promise<Stop> {
   const detail = `the result is at an address that is not allowed: ${error.detail}; IMAGE_ALLOW can allow it`;
   attempt.deps.log.error({ taskId: job.taskId, provider: job.provider.name, detail }, 'paid video not fetched');
-  return await endJobAndTask(attempt, job, providerFailures.unreachable, { outcome: 'fail', detail });
+  return await endJobWithTaskFailure(attempt, job, providerFailures.unreachable, { outcome: 'fail', detail });
 }
 
 const lostVideo = {
@@ -79,11 +80,12 @@ async function moveUpload(attempt: Attempt, job: JobIn<'running' | 'succeeded'>)
     // The upstream could replace the file until the move.
     upload = await checkUpload(media, staged);
   }
-  if (upload === 'too_large') return await endJobAndTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
+  if (upload === 'too_large')
+    return await endJobWithTaskFailure(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
   return upload === 'fits' ? 'moved' : 'missing';
 }
 
-async function checkUpload(media: ActivityDeps['media'], key: string): Promise<'fits' | 'missing' | 'too_large'> {
+async function checkUpload(media: GenerationDeps['media'], key: string): Promise<'fits' | 'missing' | 'too_large'> {
   const sizeBytes = await media.sizeOf(key);
   if (sizeBytes === undefined) return 'missing';
   if (sizeBytes <= maxVideoBytes) return 'fits';
@@ -91,8 +93,8 @@ async function checkUpload(media: ActivityDeps['media'], key: string): Promise<'
   return 'too_large';
 }
 
-/** Puts a video into our own store, under its staging key or its final one. */
-export async function stageVideo(attempt: Attempt, video: GeneratedVideo): Promise<Outcome> {
+/** Puts a video into our own store, under its staging key or its final one, and ends its job in success. */
+export async function stageAndEndJob(attempt: Attempt, video: GeneratedVideo): Promise<Outcome> {
   const { deps, task, form } = attempt;
   const staging = stagingKeysOf(task.taskId);
   const result = form === undefined ? await storeDelivered(deps, task.taskId, video) : undefined;
@@ -122,8 +124,8 @@ export async function fetchUpload(attempt: Attempt, job: JobIn<'running'>): Prom
   return await succeedJob(attempt);
 }
 
-/** Returns the video that an earlier attempt staged before its response was lost, so that nothing is generated twice. */
-export async function findStaged(attempt: Attempt): Promise<Outcome | undefined> {
+/** Ends the job in success if an earlier attempt has staged its video before its response was lost; nothing is generated twice. */
+export async function endJobIfStaged(attempt: Attempt): Promise<Outcome | undefined> {
   const { media } = attempt.deps;
   const { taskId } = attempt.task;
   const isStaged = (await media.sizeOf(stagingKeysOf(taskId).video)) !== undefined;

@@ -1,13 +1,19 @@
-import type { Ended } from '../../src/providers/followed-job.ts';
+import type { FollowOutcome } from '../../src/providers/followed-job.ts';
 import { touchGenerations } from '../../src/tasks/tasks.ts';
 import { type Attempt, hasDeadlinePassed } from './attempt.ts';
-import { providerFailures } from './failures.ts';
+import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { fetchUpload } from './fetch.ts';
-import type { JobIn, Outcome } from './job.ts';
+import type { JobIn } from '../../src/tasks/jobs/job.ts';
+import type { Outcome } from './outcome.ts';
 import { waitForProvider } from './recover.ts';
-import { endAfter, endJobAndTask, endFailedJob, endLostJob, recordCost, stopJob, withinLimit } from './settle.ts';
-
-type FollowedEnd = Ended | { readonly state: 'provider_off' | 'interrupted' };
+import {
+  endAfter,
+  endJobWithTaskFailure,
+  endFailedJob,
+  endLostJob,
+  recordCost,
+} from '../../src/tasks/jobs/decide-job-end.ts';
+import { stopJob, withinLimit } from './settle.ts';
 
 /** Follows a job that runs upstream to its end. */
 export async function followJob(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {
@@ -40,7 +46,10 @@ const missingJob = {
   isSettled: true,
 };
 
-async function pollToEnd(attempt: Attempt, job: JobIn<'running'>): Promise<FollowedEnd> {
+async function pollToEnd(
+  attempt: Attempt,
+  job: JobIn<'running'>,
+): Promise<FollowOutcome | { readonly state: 'provider_off' | 'interrupted' }> {
   const { deps, report: onProgress } = attempt;
   // A job that has ended was in time; only its video is still to be fetched.
   const limit = job.upstreamEndedAt === undefined ? attempt.signal : attempt.signalWithoutDeadline;
@@ -75,5 +84,5 @@ async function endAtDeadline(attempt: Attempt, job: JobIn<'running'>): Promise<O
   if (hasCost) await recordCost(attempt, job, failed.cost);
   const cancel = () => withinLimit((signal) => provider.cancel(upstream, signal)).catch(noResponse);
   const end = endAfter(failed === undefined ? await cancel() : 'ended', { hasCost });
-  return await endJobAndTask(attempt, job, providerFailures.timeout, end);
+  return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, end);
 }

@@ -1,27 +1,20 @@
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
 import { fetchVideo } from './fetch.ts';
 import { followJob } from './follow.ts';
-import type { Job, Outcome, Stop } from './job.ts';
+import type { Job, Stop } from '../../src/tasks/jobs/job.ts';
+import type { Outcome } from './outcome.ts';
 import { recoverJob, resumeJob } from './recover.ts';
-import { nextJob, type NextJob } from './reserve.ts';
-import { runJob } from './run.ts';
+import { nextJob, type NextJob } from '../../src/tasks/jobs/next-job.ts';
+import { runJob } from './run-in-request.ts';
 import { submitJob } from './submit.ts';
 
-// A task's jobs, one after the other, until one has led to the video. `reserve.ts` selects each job; then its state selects the step:
+// A task's jobs, one after the other, until one has led to the video. `nextJob` (src/tasks/jobs/next-job.ts) selects each job; then its
+// state selects the step. src/tasks/jobs/job-states.ts declares the states and what they lead to.
 //
-// | state of the job | step    | leads to                                                           |
-// | ---------------- | ------- | ------------------------------------------------------------------ |
-// | reserved         | submit  | in_request, running, unanswered, or the next job                   |
-// | in_request       | run     | the video, or the next job                                         |
-// | unanswered       | recover | running, the next job, a pause, or the end (`onLostJob`)           |
-// | running          | follow  | succeeded, or the next job                                         |
-// | succeeded        | fetch   | the video                                                          |
-//
-// A job in_request lives in the request that creates it, and an unanswered one is a create whose response was lost. Every step commits its
-// result, or ends the task or this attempt (`settle.ts`). The next attempt, also after a crash, resumes the job from its row: `nextJob`
-// (`reserve.ts`) finds the row, `resumeJob` (`recover.ts`) returns its state, and a row without the upstream's id is an unanswered job.
+// Every step commits its result, or ends the task or this attempt (src/tasks/jobs/decide-job-end.ts). The next attempt, also after a crash,
+// resumes the job from its row: `nextJob` finds the row, and `resumeJob` (recover.ts) returns its state.
 
 /** The state machine of a job. */
 function step(attempt: Attempt, job: Job): Promise<Outcome> {

@@ -2,15 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { detailOf, isStorable } from '../../src/providers/answers.ts';
 import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { createSettledAfterMs, countRivals, listClaimedJobs } from '../../src/providers/job-creates.ts';
-import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
-import type { ActivityDeps } from '../deps.ts';
-import { type Attempt, hasDeadlinePassed, interrupted, markGenerating, withCreateGrace } from './attempt.ts';
-import { providerFailures } from './failures.ts';
-import { findStaged } from './fetch.ts';
-import { type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
-import type { NextJob } from './reserve.ts';
-import { endJob, endJobAndTask, endLostJob } from './settle.ts';
+import { createSettledAfterMs, countRivals, listClaimedJobs } from '../../src/tasks/jobs/job-creates.ts';
+import type { ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';
+import {
+  type Attempt,
+  type GenerationDeps,
+  hasDeadlinePassed,
+  interrupted,
+  markGenerating,
+  withCreateGrace,
+} from './attempt.ts';
+import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import { endJobIfStaged } from './fetch.ts';
+import { type JobIn, runningJob, type Stop } from '../../src/tasks/jobs/job.ts';
+import type { Outcome } from './outcome.ts';
+import type { NextJob } from '../../src/tasks/jobs/next-job.ts';
+import { endJob, endJobWithTaskFailure, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { recordAccepted, spelledInput } from './submit.ts';
 
 // An attempt that finds an intent continues its job: `nextJob` (reserve.ts) reads the row, whose intent was committed before the create
@@ -19,7 +26,7 @@ import { recordAccepted, spelledInput } from './submit.ts';
 
 /** Reads the state of a job whose intent was committed before, by an earlier attempt or by this one. */
 export async function resumeJob(attempt: Attempt, resumed: Extract<NextJob, { kind: 'resumed' }>): Promise<Outcome> {
-  const staged = await findStaged(attempt);
+  const staged = await endJobIfStaged(attempt);
   if (staged !== undefined) return staged;
   const { deps, task } = attempt;
   const { row, jobKey, resubmissions } = resumed;
@@ -62,7 +69,7 @@ export async function waitForProvider(
     if (!signal.aborted) continue;
     if (!hasDeadlinePassed(attempt)) return interrupted(attempt);
     const end = { outcome: 'abandoned', cost: 'unknown', detail: 'its provider was off, or another upstream' } as const;
-    return await endJobAndTask(attempt, { taskId, ordinal }, providerFailures.unavailable, end);
+    return await endJobWithTaskFailure(attempt, { taskId, ordinal }, providerFailures.unavailable, end);
   }
 }
 
@@ -103,6 +110,8 @@ type LostRequest = Pick<LostCreate, 'taskId' | 'jobKey' | 'model' | 'input' | 'd
   readonly row: Pick<ProviderJob, 'ordinal' | 'provider' | 'pool' | 'intendedAt' | 'ageMs'>;
 };
 
+type LookUpDeps = Pick<GenerationDeps, 'db' | 'log' | 'events' | 'hashAccount'>;
+
 type Recovering = Pick<OpenProvider, 'imageReference'> & { readonly provider: PolledProvider };
 
 /**
@@ -110,7 +119,7 @@ type Recovering = Pick<OpenProvider, 'imageReference'> & { readonly provider: Po
  * job while the create may still be on its way, such as from a worker that Temporal has replaced.
  */
 export async function lookUpLostCreate(
-  deps: ActivityDeps,
+  deps: LookUpDeps,
   { provider, imageReference }: Recovering,
   { accountId, row, ...request }: LostRequest,
   signal: AbortSignal,

@@ -17,13 +17,15 @@ import {
   intendReservedJob,
   recordCreateResponse,
   recordProviderJob,
-} from '../../src/providers/job-creates.ts';
-import { closeBreaker } from '../../src/providers/provider-pools.ts';
+} from '../../src/tasks/jobs/job-creates.ts';
+import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
 import { referenceFolderOf, incomingKeyOf } from '../task-files.ts';
 import { type Attempt, interrupted, markGenerating, withCreateGrace } from './attempt.ts';
 import { failureIn } from './failures.ts';
-import { type JobBase, type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
-import { coolDown, endJobAndTask, logFields, endDeclinedJob, withinLimit } from './settle.ts';
+import { type JobBase, type JobIn, runningJob, type Stop } from '../../src/tasks/jobs/job.ts';
+import type { Outcome } from './outcome.ts';
+import { coolDown, endJobWithTaskFailure, logFields } from '../../src/tasks/jobs/decide-job-end.ts';
+import { endDeclinedJob, withinLimit } from './settle.ts';
 
 // The intent of a create is committed before it, and its outcome after it. After a create, only a response that proves that
 // no job exists lets another provider get the task.
@@ -49,7 +51,7 @@ async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<St
   } catch (error) {
     const invalid = failureIn(error);
     if (invalid === undefined || job.pool === undefined) throw error;
-    return await endJobAndTask(attempt, job, invalid, { outcome: 'not_created' });
+    return await endJobWithTaskFailure(attempt, job, invalid, { outcome: 'not_created' });
   }
 }
 
@@ -78,7 +80,7 @@ async function sendCreate(
     (error: unknown) => ({ kind: 'unknown', invalid: failureIn(error), detail: detailOf({ error }) }) as const,
   );
   if ('invalid' in created && created.invalid !== undefined)
-    return await endJobAndTask(attempt, job, created.invalid, { outcome: 'refused', cost: 'free' });
+    return await endJobWithTaskFailure(attempt, job, created.invalid, { outcome: 'refused', cost: 'free' });
   deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(created) });
   if (created.kind === 'accepted')
     return await recordAccepted(attempt, runningJob(task, job, { provider, ...created }), late);

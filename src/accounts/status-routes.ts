@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listModelTroubles } from '../providers/model-trouble.ts';
+import { listModelTroubles } from '../tasks/jobs/model-trouble.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { maxCredits, unixMs, wholeNumber } from '../http/fields.ts';
 import { creditBalance } from './account-view.ts';

@@ -177,14 +177,14 @@ export async function withAttempts<Row extends Delivery>(db: Pick<Database, 'run
   });
 }
 
-export type MadeAttempt = {
+export type NewDeliveryAttempt = {
   readonly delivery: Pick<Delivery, 'deliveryId' | 'redeliveries'>;
   readonly attempt: Omit<RecordedAttempt, 'attempt'>;
   /** The delivery's new state, and for a pending one the latest start of the next attempt. */
   readonly newState: Pick<Delivery, 'state' | 'dueAt'>;
 };
 
-const insertAttempt = none<[made: MadeAttempt]>({
+const insertAttempt = none<[made: NewDeliveryAttempt]>({
   name: 'record-delivery-attempt',
   text: `
 with made as materialized (
@@ -210,7 +210,7 @@ where id = $1 and redeliveries = $2 and state = 'pending'`,
  * Adds an attempt to the delivery's log and updates the delivery. If a redelivery was requested in the meantime, the attempt is logged
  * and the delivery stays pending.
  */
-export async function recordDeliveryAttempt(db: Database, made: MadeAttempt): Promise<void> {
+export async function recordDeliveryAttempt(db: Database, made: NewDeliveryAttempt): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await insertAttempt(db, made);

@@ -1,4 +1,3 @@
-import type { OwedDelivery } from '../../activities/deps.ts';
 import type { CallbackFormat } from './callback-format.ts';
 import type { ModelCatalogue } from '../models/model.ts';
 import { taskRecord } from '../tasks/task-record.ts';
@@ -6,13 +5,17 @@ import type { Task } from '../tasks/task.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import { resultLinks } from '../media/signed-link.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
+import type { CallbackPost } from './post-callback.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import { readClock } from '../platform/database/clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { findDelivery } from './deliveries.ts';
+import { type Delivery, findDelivery } from './deliveries.ts';
 import { eventBody } from './event.ts';
 import { findTask } from '../tasks/tasks.ts';
 import { callbackSecretsOf } from './account-secrets.ts';
+
+/** A callback or event that is owed; its body and secrets are read when it is sent. */
+export type OwedDelivery = Pick<Delivery, 'state' | 'redeliveries'> & Omit<CallbackPost, 'signal'>;
 
 export type OwedDeliverySources = {
   readonly models: () => ModelCatalogue;

@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import type { ActivityDeps } from '../../activities/deps.ts';
 import type { Log } from '../platform/log.ts';
 import { repeat } from '../platform/repeat.ts';
 import { retry } from '../platform/retry.ts';
@@ -8,10 +7,11 @@ import type { Settings } from '../config/settings.ts';
 import { grpcCode, isUnavailable } from '../temporal/connect.ts';
 import { readRetentionMs } from '../temporal/inspect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
+import type { WorkerParts } from './wire-activities.ts';
 import { workerOptions } from './worker-options.ts';
 
 export type PollerParts = {
-  readonly deps: ActivityDeps;
+  readonly parts: WorkerParts;
   readonly log: Log;
   readonly onFatal: (error: unknown) => void;
   readonly client: Client;
@@ -22,14 +22,14 @@ export type PollerParts = {
 const rejectionsBeforePause = 2;
 
 /** The workers of a process, one for each of its queues, on one connection. */
-export function createPollers(settings: Settings, { deps, log, onFatal, client, signal }: PollerParts) {
+export function createPollers(settings: Settings, { parts, log, onFatal, client, signal }: PollerParts) {
   const step = (name: string) => ({ step: name, log, signal });
   let running: { readonly worker: Worker; readonly end: Promise<void> }[] = [];
   let opened: NativeConnection | undefined;
   const startAll = async (connection: NativeConnection) => {
     if (settings.workerQueues.includes('tasks'))
       await retry(step('register search attributes'), () => registerSearchAttributes(client));
-    for (const options of workerOptions(settings, deps)) {
+    for (const options of workerOptions(settings, parts)) {
       const create = () => Worker.create({ ...options, connection });
       const worker = await retry(step(`start the worker of ${options.taskQueue}`), create);
       const end = worker.run();

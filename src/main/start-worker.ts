@@ -1,6 +1,5 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ActivityDeps } from '../../activities/deps.ts';
 import { sweepWorkFolder } from '../../activities/work-folder.ts';
 import { provideFontSettings } from '../config/config.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
@@ -21,6 +20,7 @@ import { watchSchedules } from '../temporal/watch-schedules.ts';
 import { openWorkerDependencies, type WorkerDependencies } from './worker-dependencies.ts';
 import { type Belonging, watchInstallation } from './watch-installation.ts';
 import { createPollers } from './pollers.ts';
+import type { WorkerParts } from './wire-activities.ts';
 import { mainQueue } from './worker-options.ts';
 
 /** Longer than the longest deadline, so no attempt uses an older folder. */
@@ -38,14 +38,14 @@ export type RunningWorker = RunningPart & {
 
 /**
  * Starts the workers of this process's queues. Local dependencies are checked before this resolves; steps that need Temporal are retried
- * in the background. Tests replace dependencies of the activities with `wrap`, and shorten the pauses between checks to `checkMs`.
+ * in the background. Tests replace parts with `wrap`, and shorten the pauses between checks to `checkMs`.
  */
 export async function startWorker(
   settings: Settings,
   log: Log,
   onFatal: (error: unknown) => void,
   metrics = createMetrics(),
-  wrap: (deps: ActivityDeps) => ActivityDeps = (deps) => deps,
+  wrap: (parts: WorkerParts) => WorkerParts = (parts) => parts,
   checkMs?: number,
 ): Promise<RunningWorker> {
   await installTemporalRuntime(log, settings);
@@ -54,11 +54,11 @@ export async function startWorker(
   const refusesWork = () => [...belonging.problems(), ...disks.problems()][0];
   const dependencies = openWorkerDependencies(settings, log, metrics, media, refusesWork);
   const belonging = await belongingOf(settings, dependencies, log);
-  await reportSecret(dependencies.deps.db, settings, log);
-  const deps = wrap(dependencies.deps);
+  await reportSecret(dependencies.parts.db, settings, log);
+  const parts = wrap(dependencies.parts);
   // The SDK's own retries would throw from a timer once the connection is closed.
   const temporal = connectTemporal(settings.temporal, { retries: false });
-  const { events } = deps;
+  const { events } = parts;
   const { databaseUrl } = settings;
   const watched = { part: 'worker', databaseUrl, temporal: temporal.client, events, log } as const;
   const readiness = await watchReadiness({ ...watched, pauseMs: readinessPauseMs });
@@ -72,7 +72,7 @@ export async function startWorker(
     ...disks.problems(),
   ]);
   const stopping = new AbortController();
-  const pollers = createPollers(settings, { deps, log, onFatal, client: temporal.client, signal: stopping.signal });
+  const pollers = createPollers(settings, { parts, log, onFatal, client: temporal.client, signal: stopping.signal });
   let [watching, keeping]: (Promise<void> | undefined)[] = [];
   const setPolling = (isPolling: boolean) => {
     if (!stopping.signal.aborted) phase = isPolling ? 'running' : 'starting';
@@ -120,7 +120,7 @@ function runsWorkflows({ workerQueues }: Settings): boolean {
 /** A worker that only sends callbacks uses no store. */
 async function belongingOf(settings: Settings, dependencies: WorkerDependencies, log: Log): Promise<Belonging> {
   if (!usesFiles(settings)) return { problems: () => [], close: () => Promise.resolve() };
-  return await watchInstallation({ db: dependencies.deps.db, settings, log, isWorker: true }).catch(
+  return await watchInstallation({ db: dependencies.parts.db, settings, log, isWorker: true }).catch(
     async (error: unknown) => {
       await dependencies.close();
       throw error;

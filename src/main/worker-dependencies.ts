@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { createAttempts } from '../../activities/attempts.ts';
+import { createGenerationAttempts } from '../../activities/generation-attempts.ts';
 import { startDeadline } from '../../activities/deadline.ts';
 import { createSwitches } from '../../activities/switches.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { uploadFromUrl, uploadKey } from '../media/upload.ts';
 import { dirname } from 'node:path';
@@ -12,7 +11,7 @@ import type { Log } from '../platform/log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalize-video.ts';
-import { fetchReferenceMedia } from '../media/reference-media.ts';
+import { fetchReferenceMedia, type MediaFetch } from '../media/reference-media.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { brandToken } from '../brand/brand.ts';
@@ -22,18 +21,19 @@ import { createCallbackPoster } from '../callbacks/post-callback.ts';
 import { openPayments } from '../payments/open-payments.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import { createProviders } from '../providers/registry.ts';
-import { listProviderSwitches } from '../providers/provider-pools.ts';
+import { listProviderSwitches } from '../tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../tasks/tasks.ts';
 import { createOwedDeliveries } from '../callbacks/owed-callbacks.ts';
 import { createRequestParser, ownEndpoints, type Settings } from '../config/settings.ts';
 import { type Core, openCore } from './core.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
 import { reportModels } from '../models/report-models.ts';
-import { watchWorkflows } from '../providers/workflow-checks.ts';
+import { watchWorkflows } from '../tasks/jobs/watch-workflows.ts';
+import type { WorkerParts } from './wire-activities.ts';
 
-export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise<void> };
+export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise<void> };
 
-/** Wires the dependencies of the activities. Connects lazily. */
+/** Opens the parts of a worker. Connects lazily. */
 export function openWorkerDependencies(
   settings: Settings,
   log: Log,
@@ -52,43 +52,41 @@ export function openWorkerDependencies(
   const references = openReferences(core, ffmpeg, media);
   const callbacks = openCallbacks(core, media);
   const reports = openReports(core, readSecret);
-  const deps: ActivityDeps = {
-    ...fromSettings(settings),
-    ...generationWatches(core),
+  const provider = openPayments(settings);
+  const parts: WorkerParts = {
     db,
     log,
-    get models() {
-      return catalogue.current().models;
-    },
-    parseTaskRequest: createRequestParser(settings, catalogue.current),
-    providers: upstreams.providers,
-    testProvider: upstreams.providers.test,
-    fetchMedia: references.fetch,
-    media,
-    normalizeVideo: createVideoNormaliser(ffmpeg),
-    inspectVideo: createVideoInspector(ffmpeg),
-    postCallback: callbacks.post,
-    findOwedDelivery: callbacks.find,
-    engine,
     events,
-    refusesWork,
+    engine,
+    media,
+    catalogue: {
+      models: () => catalogue.current().models,
+      parseTaskRequest: createRequestParser(settings, catalogue.current),
+    },
+    providers: upstreams.providers,
+    watches: { ...generationWatches(core), refusesWork },
+    videoTools: {
+      fetchMedia: references.fetch,
+      normalizeVideo: createVideoNormaliser(ffmpeg),
+      inspectVideo: createVideoInspector(ffmpeg),
+    },
+    callbacks: { findOwedDelivery: callbacks.find, postCallback: callbacks.post },
+    payments: provider && { provider, serviceUrl: settings.publicUrl },
+    settings: fromSettings(settings),
   };
   const close = async () => {
     await reports.close();
     await Promise.allSettled([references, callbacks, upstreams, core].map((part) => part.close()));
   };
-  return { deps, close };
+  return { parts, close };
 }
 
-/** Makes the dependencies that need nothing but settings. */
-function fromSettings(settings: Settings) {
+function fromSettings(settings: Settings): WorkerParts['settings'] {
   return {
     hashAccount: (accountId: string) =>
       createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
     marksVideos: settings.markVideos,
     serviceName: settings.brand.name,
-    payments: openPayments(settings),
-    publicUrl: settings.publicUrl,
     workFolder: settings.workFolder,
     retention: {
       mediaMs: settings.retentionMs,
@@ -104,7 +102,7 @@ function fromSettings(settings: Settings) {
 function generationWatches({ db, log }: Core) {
   return {
     startDeadline,
-    attempts: createAttempts({
+    attempts: createGenerationAttempts({
       touch: (taskIds) => touchGenerations(db, taskIds),
       listEnded: (taskIds) => listEndedAmong(db, taskIds),
       onError: (error) => log.warn({ err: error }, 'attempt heartbeats not recorded'),
@@ -134,7 +132,7 @@ function openReferences({ settings }: Core, ffmpeg: Ffmpeg, media: ResultStore) 
     const upload = uploadFromUrl(publicUrl, url);
     return upload === undefined ? undefined : media.fetchTo(uploadKey(upload), path);
   };
-  const fetch: ActivityDeps['fetchMedia'] = (job) => fetchReferenceMedia({ client, readUpload, ffmpeg, ...job });
+  const fetch = (job: MediaFetch) => fetchReferenceMedia({ client, readUpload, ffmpeg, ...job });
   return { fetch, close: () => client.close() };
 }
 

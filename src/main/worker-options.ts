@@ -1,18 +1,18 @@
 import type { WorkerOptions } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
-import type { ActivityDeps } from '../../activities/deps.ts';
-import { createCallbackActivities, createGenerationActivities, createMainActivities } from '../../activities/index.ts';
 import { type QueueName, taskQueuesOf } from '../temporal/task-queues.ts';
 import type { Settings } from '../config/settings.ts';
 import { dataConverterOf } from '../temporal/connect.ts';
 import { currentTracing } from './tracing.ts';
+import { wireActivities, type WorkerParts } from './wire-activities.ts';
 
 /** Running activities are cancelled after the first time; the worker stops after the second. */
 const graceMs = 5_000;
 const forceMs = 20_000;
 
 /** The worker of each queue that this process serves. */
-export function workerOptions(settings: Settings, deps: ActivityDeps): WorkerOptions[] {
+export function workerOptions(settings: Settings, parts: WorkerParts): WorkerOptions[] {
+  const activities = wireActivities(parts);
   const queues = taskQueuesOf(settings.taskQueue);
   return settings.workerQueues.map((name) => ({
     namespace: settings.temporal.namespace,
@@ -21,34 +21,35 @@ export function workerOptions(settings: Settings, deps: ActivityDeps): WorkerOpt
     shutdownForceTime: forceMs,
     ...currentTracing()?.worker,
     ...versionOf(settings),
-    ...optionsOf[name](settings, deps),
+    ...optionsOf[name](settings, activities),
     taskQueue: queues[name],
   }));
 }
 
+type Activities = ReturnType<typeof wireActivities>;
 type QueueOptions = Omit<WorkerOptions, 'taskQueue'>;
 
-const optionsOf: Record<QueueName, (settings: Settings, deps: ActivityDeps) => QueueOptions> = {
-  tasks: ({ taskConcurrency }, deps) => ({
+const optionsOf: Record<QueueName, (settings: Settings, activities: Activities) => QueueOptions> = {
+  tasks: ({ taskConcurrency }, { main }) => ({
     ...mainQueue,
     ...(currentTracing() && tracedBundle),
-    activities: createMainActivities(deps),
+    activities: main,
     maxConcurrentActivityTaskExecutions: taskConcurrency,
     maxConcurrentLocalActivityExecutions: taskConcurrency,
   }),
-  generation: ({ generationConcurrency }, deps) => ({
-    activities: createGenerationActivities(deps),
+  generation: ({ generationConcurrency }, { generation }) => ({
+    activities: generation,
     maxConcurrentActivityTaskExecutions: generationConcurrency,
     // Otherwise the SDK delays heartbeats for most of their timeout, and progress would stand still (docs/decisions).
     maxHeartbeatThrottleInterval: '1s',
   }),
-  'generation-remote': ({ remoteConcurrency }, deps) => ({
-    activities: createGenerationActivities(deps),
+  'generation-remote': ({ remoteConcurrency }, { generation }) => ({
+    activities: generation,
     maxConcurrentActivityTaskExecutions: remoteConcurrency,
     maxHeartbeatThrottleInterval: '15s',
   }),
-  callbacks: ({ callbackConcurrency }, deps) => ({
-    activities: createCallbackActivities(deps),
+  callbacks: ({ callbackConcurrency }, { callbacks }) => ({
+    activities: callbacks,
     maxConcurrentActivityTaskExecutions: callbackConcurrency,
   }),
 };

@@ -3,7 +3,7 @@ import type { Database } from '../platform/database/database.ts';
 import { countStuckTasks } from '../tasks/task-list.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../operators/installation.ts';
 import { readMaintenance } from '../platform/database/maintenance.ts';
-import { readProviderStatuses } from '../providers/provider-status.ts';
+import { readProviderStatuses } from '../tasks/jobs/provider-status.ts';
 import type { Sources } from './read-at-scrapes.ts';
 
 /**

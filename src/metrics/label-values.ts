@@ -1,5 +1,5 @@
 import type { Catalogue } from '../models/catalogue/models.ts';
-import type { EndedJob } from '../providers/job-ends.ts';
+import type { EndedJob } from '../tasks/jobs/job-ends.ts';
 
 /**
  * Stands for all names that have left the catalogue, which bounds the number of

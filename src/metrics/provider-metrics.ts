@@ -1,5 +1,5 @@
 import type { ProviderEvent } from '../providers/provider-events.ts';
-import type { EndedJob } from '../providers/job-ends.ts';
+import type { EndedJob } from '../tasks/jobs/job-ends.ts';
 import { type EventMetric, onEventsOf, type Sample } from './metric.ts';
 import type { Names } from './label-values.ts';
 

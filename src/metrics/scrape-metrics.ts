@@ -3,8 +3,8 @@ import type { CatalogueModel } from '../models/catalogue/models.ts';
 import type { DatabaseUsage } from '../platform/database/database.ts';
 import type { CallbackBacklog, UnfinishedCount } from '../operators/installation.ts';
 import type { Maintenance } from '../platform/database/maintenance.ts';
-import { providerStates } from '../providers/provider-pools.ts';
-import type { ProviderStatus } from '../providers/provider-status.ts';
+import { providerStates } from '../tasks/jobs/provider-pools.ts';
+import type { ProviderStatus } from '../tasks/jobs/provider-status.ts';
 import type { DescribedMetric, Sample } from './metric.ts';
 import { removed } from './label-values.ts';
 

@@ -9,7 +9,7 @@ import {
   sumEndedOfDay,
 } from './installation.ts';
 import { readMaintenance } from '../platform/database/maintenance.ts';
-import { readProviderStatuses } from '../providers/provider-status.ts';
+import { readProviderStatuses } from '../tasks/jobs/provider-status.ts';
 import { countStuckTasks } from '../tasks/task-list.ts';
 import { failCodes, failOutcome, type FailOutcome } from '../tasks/fail-code.ts';
 import { unfinishedStates } from '../tasks/task.ts';

@@ -12,7 +12,7 @@ export const tryRetentionMs = hourMs;
  * Records of attempts at creates are stored far longer than a repeated or
  * uncertain create needs them.
  */
-export const attemptRetentionMs = 7 * dayMs;
+export const createAttemptRetentionMs = 7 * dayMs;
 /**
  * Attempts at callbacks, and events that are about no task, are stored far longer than their delivery is
  * retried. A shorter retention of prompts applies to them, too.

@@ -1,6 +1,6 @@
 import { hourMs } from '../platform/duration.ts';
 import {
-  attemptRetentionMs,
+  createAttemptRetentionMs,
   deliveryRetentionMs,
   linkRetentionMs,
   maxRequests,
@@ -28,7 +28,10 @@ export const tableGrowth: Readonly<Record<string, Growth>> = {
     shrinks: 'with the content of its task; an event about no task ' + days(deliveryRetentionMs),
   },
   callback_attempts: { grows: 'a row per attempt, one per delivery as a rule', shrinks: byPrompts },
-  create_attempts: { grows: 'a row per create of an SDK that counts its retries', shrinks: days(attemptRetentionMs) },
+  create_attempts: {
+    grows: 'a row per create of an SDK that counts its retries',
+    shrinks: days(createAttemptRetentionMs),
+  },
   api_requests: {
     grows: 'a row per API request',
     shrinks: `${days(requestRetentionMs)}, or above ${maxRequests.toLocaleString('en-US')} rows`,

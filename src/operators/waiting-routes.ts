@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { groupWaitingTasks, listWaitingAccounts, listWaitingTasks, waitReasons } from './waiting.ts';
 import { providerName, requireProvider } from '../providers/provider-routes.ts';
-import { maxRetried, retryProviderAs, retryTaskAs } from '../providers/retry-waiting.ts';
+import { maxRetried, retryProviderAs, retryTaskAs } from '../tasks/jobs/retry-waiting.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing } from '../http/errors.ts';
 import { idField, reasonField, unixMs } from '../http/fields.ts';

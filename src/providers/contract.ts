@@ -1,4 +1,5 @@
-import type { CostRule, EstimatedCost } from '../models/catalogue/cost.ts';
+import type { EstimatedCost } from '../models/catalogue/cost.ts';
+import type { UpstreamTerms } from '../models/catalogue/models.ts';
 import type { ProviderKind } from '../models/catalogue/providers.ts';
 import type { JsonObject, JsonValue } from './placeholders.ts';
 import type { MediaKind } from '../tasks/input-bounds.ts';
@@ -25,12 +26,7 @@ export type FrozenConfig = {
 };
 
 /** Frozen with a job: the configuration of its upstream, and the terms for its failure, loss and cost. */
-export type JobTerms = FrozenConfig & {
-  readonly failedJobs: 'free' | 'billed';
-  readonly onLostJob: 'fail' | 'resubmit';
-  readonly onRefusedOutput?: 'resubmit' | undefined;
-  readonly cost?: CostRule | undefined;
-};
+export type JobTerms = FrozenConfig & UpstreamTerms;
 
 export type JobRequest = {
   readonly taskId: string;
@@ -206,12 +202,12 @@ export type RunProvider = Capabilities & {
    * Called again with the same `jobKey` after a crash. `report` receives the progress, 0 to 100. Throws a `TaskError` for an error
    * of the task; any other error is retried.
    */
-  run(request: JobRequest, report: (progress: number) => void, to: RunWorkspace): Promise<HeldEnd>;
+  run(request: JobRequest, report: (progress: number) => void, to: RunWorkspace): Promise<RunOutcome>;
   /** Requests the upstream's health, which costs nothing, and returns it as a status of no job. */
   check?(signal: AbortSignal): Promise<JobStatus>;
 };
 
-export type HeldEnd =
+export type RunOutcome =
   | { readonly kind: 'video'; readonly video: GeneratedVideo; readonly cost?: Cost }
   | { readonly kind: 'failed'; readonly error: UpstreamError; readonly cost?: Cost }
   /** The connection broke, and with it the job. */

@@ -1,7 +1,7 @@
 import type { Job, JobStatus } from './contract.ts';
 
 /** The end of a job; its upstream no longer has a job that is `lost`. */
-export type Ended = Extract<JobStatus, { state: 'succeeded' | 'failed' }> | { readonly state: 'lost' };
+export type FollowOutcome = Extract<JobStatus, { state: 'succeeded' | 'failed' }> | { readonly state: 'lost' };
 
 export type FollowOptions = {
   /** Since the upstream accepted the job. */
@@ -15,7 +15,7 @@ export type FollowOptions = {
 export type FollowedJob = Pick<FollowOptions, 'onProgress'> & {
   readonly job: Job;
   readonly acceptedAt: number;
-  readonly end: (ended: Ended) => void;
+  readonly end: (ended: FollowOutcome) => void;
   isPolled: boolean;
   /** The time of the next request. */
   dueAt: number;

@@ -74,8 +74,8 @@ export function createPolledProvider(
   };
 }
 
-/** Returns a function that returns what is left of the time of a create, whose uploads and last request share it. */
-export function createTimeOf(submitTimeoutMs: number): () => number {
+/** Starts the time of a create, which its uploads and last request share. The returned function returns what is left. */
+export function startSubmitTimer(submitTimeoutMs: number): () => number {
   const endsAt = performance.now() + submitTimeoutMs;
   return () => Math.max(1, Math.round(endsAt - performance.now()));
 }

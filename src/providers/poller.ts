@@ -2,21 +2,21 @@ import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import pTimeout from 'p-timeout';
 import { detailOf } from './answers.ts';
 import type { Job, JobStatus, PolledProvider, Warn } from './contract.ts';
-import { applyStatus, backoffMs, type Ended, type FollowedJob, type FollowOptions } from './followed-job.ts';
+import { applyStatus, backoffMs, type FollowOutcome, type FollowedJob, type FollowOptions } from './followed-job.ts';
 
 // Polls one upstream for all jobs of one frozen configuration that this worker follows.
 
 export type Poller = {
   /** Resolves with the end of the job; rejects with the signal's reason. The slots of the worker bound the number of jobs. */
-  readonly follow: (job: Job, options: FollowOptions) => Promise<Ended>;
+  readonly follow: (job: Job, options: FollowOptions) => Promise<FollowOutcome>;
 };
 
 export type PollOutcome = 'answered' | 'unclear';
 
-/** Reserves the time of the next request, in milliseconds of `performance.now()`. All pollers of a provider share one rate. */
-export type PollRate = (perSecond: number) => number;
+/** Reserves the time of the next request, in milliseconds of `performance.now()`. All pollers of a provider share these reservations, which limit their rate together. */
+export type ReservePollTime = (perSecond: number) => number;
 
-export function createPollRate(): PollRate {
+export function createPollReservations(): ReservePollTime {
   let nextAt = -Infinity;
   return (perSecond) => {
     const at = Math.max(nextAt, performance.now());
@@ -28,7 +28,7 @@ export function createPollRate(): PollRate {
 export type PollerDeps = {
   readonly provider: PolledProvider;
   readonly warn: Warn;
-  readonly rate: PollRate;
+  readonly reservePollTime: ReservePollTime;
   readonly onPoll: (outcome: PollOutcome) => void;
 };
 
@@ -37,11 +37,11 @@ const responseTimeoutMs = 10_000;
 /** Short, because the pause of the poller covers an upstream that is unavailable. */
 const groupRetryMs = 1_000;
 
-export function createPoller({ provider, rate, warn, onPoll }: PollerDeps): Poller {
+export function createPoller({ provider, reservePollTime, warn, onPoll }: PollerDeps): Poller {
   const followed = new Set<FollowedJob>();
   const pause = createPause(warn);
   let inFlight = 0;
-  /** The time that the rate has reserved for the next request. */
+  /** The time that is reserved for the next request. */
   let sendAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   return {
@@ -67,7 +67,7 @@ export function createPoller({ provider, rate, warn, onPoll }: PollerDeps): Poll
     const now = performance.now();
     // A reserved time expires while the upstream is paused.
     if (sendAt !== undefined && sendAt < now - 1000) sendAt = undefined;
-    if (jobs.length > 0) sendAt ??= rate(provider.maxPollsPerSecond);
+    if (jobs.length > 0) sendAt ??= reservePollTime(provider.maxPollsPerSecond);
     if (sendAt !== undefined && sendAt <= now && jobs.length > 0) {
       sendAt = undefined;
       // Many tasks share the request, so it belongs to the trace of none.
@@ -101,7 +101,7 @@ export function createPoller({ provider, rate, warn, onPoll }: PollerDeps): Poll
 }
 
 /** Adds the job to `followed` until its end, or until the signal is aborted; then it rejects with the signal's reason. */
-async function follow(followed: Set<FollowedJob>, job: Job, options: FollowOptions): Promise<Ended> {
+async function follow(followed: Set<FollowedJob>, job: Job, options: FollowOptions): Promise<FollowOutcome> {
   const { ageMs, onProgress, signal } = options;
   signal.throwIfAborted();
   return await new Promise((resolve, reject) => {
@@ -114,7 +114,7 @@ async function follow(followed: Set<FollowedJob>, job: Job, options: FollowOptio
       // Our signals are aborted with an error.
       reject(signal.reason as Error);
     };
-    const end = (ended: Ended) => {
+    const end = (ended: FollowOutcome) => {
       stop();
       resolve(ended);
     };

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { NotAccepted, RecoverOutcome, SubmitOutcome, HeldEnd, UpstreamClient } from './contract.ts';
+import type { NotAccepted, RecoverOutcome, SubmitOutcome, RunOutcome, UpstreamClient } from './contract.ts';
 import type { PollOutcome } from './poller.ts';
 
 // Metrics count these events of upstreams. Outcomes are our own words, never an upstream's.
@@ -24,7 +24,7 @@ type DownloadEvent = Extract<ProviderEvent, { readonly kind: 'provider_download'
  * Returns the outcome of a create. A job that runs within its request was
  * accepted if it has ended.
  */
-export function callOutcomeOf(outcome: SubmitOutcome | HeldEnd): CallOutcome {
+export function callOutcomeOf(outcome: SubmitOutcome | RunOutcome): CallOutcome {
   return outcome.kind === 'not_accepted' ? outcome.reason : callOutcomes[outcome.kind];
 }
 

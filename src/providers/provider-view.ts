@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cooldownReasons, providerStates } from './provider-pools.ts';
+import { cooldownReasons, providerStates } from '../tasks/jobs/provider-pools.ts';
 import { unixMs } from '../http/fields.ts';
 
 const poolSchema = z.strictObject({

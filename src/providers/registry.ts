@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { Catalogue, TierEntry } from '../models/catalogue/models.ts';
+import { type Catalogue, type TierEntry, upstreamTermsOf } from '../models/catalogue/models.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
 import { adapterOf, type Connection, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, RunProvider, JobTerms, Provider, UpstreamClient, Warn } from './contract.ts';
-import { createPoller, createPollRate, type Poller, type PollerDeps, type PollRate } from './poller.ts';
+import { createPoller, createPollReservations, type Poller, type PollerDeps, type ReservePollTime } from './poller.ts';
 import { type ProviderEvent, reportDownloads } from './provider-events.ts';
 import type { ProviderTest } from '../tasks/ports.ts';
 import { testProvider } from './provider-test.ts';
@@ -54,7 +54,7 @@ const maxOpen = 2_000;
 
 export function createProviders(deps: ProvidersDeps): Providers & { readonly test: TestProvider } {
   const opened = new LRUCache<string, Opened>({ max: maxOpen });
-  const rates = new Map<string, PollRate>();
+  const reservations = new Map<string, ReservePollTime>();
   const preview = openProvider(deps.preview, { ...deps.preview.config, failedJobs: 'free', onLostJob: 'resubmit' });
   const settingsOf = (name: string) => deps.catalogue().providers.get(name);
 
@@ -63,22 +63,22 @@ export function createProviders(deps: ProvidersDeps): Providers & { readonly tes
     if (settings.kind !== terms.kind) return undefined;
     // Some settings in force apply to earlier jobs, too.
     const key = JSON.stringify([name, terms, settings]);
-    const rate = rates.get(name) ?? createPollRate();
-    rates.set(name, rate);
-    const one = opened.get(key) ?? openUpstream(deps, rate, { name, settings, terms });
+    const reservePollTime = reservations.get(name) ?? createPollReservations();
+    reservations.set(name, reservePollTime);
+    const one = opened.get(key) ?? openUpstream(deps, reservePollTime, { name, settings, terms });
     opened.set(key, one);
     return one;
   }
 
   function ofEntry(entry: TierEntry): Opened | typeof preview | undefined {
-    const { provider: name, upstreamModel, cost, onRefusedOutput } = entry;
+    const { provider: name, upstreamModel } = entry;
     const settings = settingsOf(name);
     if (settings === undefined) return undefined;
     if (settings.kind === 'preview') return preview;
-    const { kind, baseUrl, failedJobs, onLostJob } = settings;
+    const { kind, baseUrl } = settings;
     const options = adapterOf(kind).options(entry, settings, deps.catalogue().files);
     const config = { kind, baseUrl, upstreamModel, options };
-    return open(name, settings, { ...config, failedJobs, onLostJob, cost, onRefusedOutput });
+    return open(name, settings, { ...config, ...upstreamTermsOf(entry, settings) });
   }
 
   return {
@@ -103,7 +103,11 @@ type Opened = OpenProvider & { readonly test: (signal: AbortSignal) => Promise<P
 
 type Upstream = { readonly name: string; readonly settings: DeclaredSettings; readonly terms: JobTerms };
 
-function openUpstream(deps: ProvidersDeps, rate: PollRate, { name, settings, terms }: Upstream): Opened {
+function openUpstream(
+  deps: ProvidersDeps,
+  reservePollTime: ReservePollTime,
+  { name, settings, terms }: Upstream,
+): Opened {
   const connection = adapterOf(settings.kind).connect(terms);
   const { headers = {}, credentials = bearer, secretQuery = () => ({}), keyOrigins = [] } = connection;
   const inForce = () => settingsInForce(deps, name, terms);
@@ -121,7 +125,7 @@ function openUpstream(deps: ProvidersDeps, rate: PollRate, { name, settings, ter
   const { imageReference } = settings;
   const provider = openWith(reportDownloads(client, name, deps.emit));
   return {
-    ...openProvider(provider, terms, { rate, warn, onPoll, imageReference }),
+    ...openProvider(provider, terms, { reservePollTime, warn, onPoll, imageReference }),
     test: (signal) => testProvider(client, openWith, signal),
   };
 }
@@ -141,16 +145,17 @@ function settingsInForce(
 const bearer: NonNullable<Connection['credentials']> = ({ key }, read) =>
   key === undefined ? {} : { authorization: `Bearer ${read(key)()}` };
 
-type OpenOptions = Partial<Pick<PollerDeps, 'rate' | 'warn' | 'onPoll'>> & Pick<OpenProvider, 'imageReference'>;
+type OpenOptions = Partial<Pick<PollerDeps, 'reservePollTime' | 'warn' | 'onPoll'>> &
+  Pick<OpenProvider, 'imageReference'>;
 
 export function openProvider(
   provider: Provider,
   terms: JobTerms,
-  { rate = createPollRate(), warn = () => {}, onPoll = () => {}, imageReference }: OpenOptions = {},
+  { reservePollTime = createPollReservations(), warn = () => {}, onPoll = () => {}, imageReference }: OpenOptions = {},
 ): OpenProvider {
   const text = JSON.stringify(terms);
   const stored = { text, hash: hash('sha256', text) };
-  const poller = provider.runs === 'upstream' ? createPoller({ provider, rate, warn, onPoll }) : unpollable;
+  const poller = provider.runs === 'upstream' ? createPoller({ provider, reservePollTime, warn, onPoll }) : unpollable;
   return { provider, terms, stored, imageReference, follow: poller.follow };
 }
 

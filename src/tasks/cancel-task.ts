@@ -7,7 +7,7 @@ import { cancelGraceMs, type EndedTask, failAndRefund } from './tasks.ts';
 
 // A cancellation is committed with its refund, in one statement
 // (`failAndRefund`), and the generation is stopped after the commit. If the
-// request to stop it is lost, the worker finds the ended task within seconds (`activities/attempts.ts`),
+// request to stop it is lost, the worker finds the ended task within seconds (`activities/generation-attempts.ts`),
 // and `reconcile` terminates a workflow that still runs after the grace time.
 
 const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };

@@ -4,7 +4,7 @@ import { isFinal, type Task } from './task.ts';
 import { taskEventIdOf } from './task-event.ts';
 import type { Database } from '../platform/database/database.ts';
 import { recordAction } from '../operators/operator-actions.ts';
-import { mayRun } from '../providers/provider-pools.ts';
+import { mayRun } from './jobs/provider-pools.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
 import { microseconds, pageStart } from '../platform/database/sql.ts';
 import { isFinished, isUnfinished } from './task-states.ts';

@@ -13,7 +13,7 @@ import type { Task } from './task.ts';
 import { listTaskEntries } from '../credits/credits.ts';
 import type { Database } from '../platform/database/database.ts';
 import { findDelivery, listDeliveryAttempts } from '../callbacks/deliveries.ts';
-import { listProviderJobs } from '../providers/provider-jobs.ts';
+import { listProviderJobs } from './jobs/provider-jobs.ts';
 import { type AgedPage, many, none, one } from '../platform/database/statement.ts';
 import { leastId, microseconds, pageStart, parametersOf } from '../platform/database/sql.ts';
 import { makerColumn, type Maker } from './task-maker.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isFinal, type Task } from './task.ts';
-import type { ProviderJob } from '../providers/provider-jobs.ts';
+import type { ProviderJob } from './jobs/provider-jobs.ts';
 import { unixMs } from '../http/fields.ts';
 
 const stepNames = [

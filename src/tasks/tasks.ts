@@ -2,7 +2,7 @@ import type { Task, TaskFailure, TaskResult } from './task.ts';
 import type { Database } from '../platform/database/database.ts';
 import { partialRefundEntry, refundEntry } from '../credits/ledger-entries.ts';
 import { eventOfEnd, taskEventIdOf } from './task-event.ts';
-import { isReserved } from '../providers/provider-pools.ts';
+import { isReserved } from './jobs/provider-pools.ts';
 import { maybeOne, none } from '../platform/database/statement.ts';
 import { isFinished, isUnfinished } from './task-states.ts';
 
@@ -76,7 +76,7 @@ const attemptState = `case when $2 and state <> 'generating' then 'queuing' else
  * Records the start of a generation attempt. Returns undefined for a final or unknown task. With `waitsForJob` the task becomes
  * `generating` only with `recordGenerating`.
  */
-export const startGeneration = maybeOne<GeneratingTask, [taskId: string, waitsForJob?: boolean]>({
+export const beginGeneration = maybeOne<GeneratingTask, [taskId: string, waitsForJob?: boolean]>({
   name: 'begin-generation',
   text: `
 update tasks set state = ${attemptState},
@@ -158,12 +158,12 @@ const createDeliveries = `callback as (
 )`;
 const hasNewEvent = `exists (select from event) as "hasEvent"`;
 
-type EndedNow = Task & Pick<EndedTask, 'hasEvent'>;
+type EndedTaskRow = Task & Pick<EndedTask, 'hasEvent'>;
 
 /** The part of the charge that goes back for a video that fell short of its order. */
 export type PartialRefund = { readonly credits: number; readonly reason: string };
 
-const succeed = maybeOne<EndedNow, [taskId: string, result: string, refund: PartialRefund | undefined]>({
+const succeed = maybeOne<EndedTaskRow, [taskId: string, result: string, refund: PartialRefund | undefined]>({
   name: 'end-task-in-success',
   text: `
 with ended as (
@@ -193,7 +193,7 @@ const isUnstarted = `(state in ('waiting', 'queuing') and not exists (select fro
     and not exists (select from create_attempts where task_id = $1 and attempt_id <> $1))`;
 
 const fail = maybeOne<
-  EndedNow,
+  EndedTaskRow,
   [
     taskId: string,
     failure: TaskFailure,
@@ -240,14 +240,14 @@ export async function failAndRefund(
   return endedTask(db, taskId, await fail(db, taskId, failure, options));
 }
 
-const findEnded = maybeOne<EndedNow, [taskId: string]>({
+const findEnded = maybeOne<EndedTaskRow, [taskId: string]>({
   name: 'find-ended-task',
   text: `
 select ${taskColumns}, exists (select from callback_deliveries where id = ${taskEventIdOf('$1::uuid')}) as "hasEvent"
 from tasks where id = $1`,
 });
 
-async function endedTask(db: Database, taskId: string, ended: EndedNow | undefined): Promise<EndedTask> {
+async function endedTask(db: Database, taskId: string, ended: EndedTaskRow | undefined): Promise<EndedTask> {
   const found = ended ?? (await findEnded(db, taskId));
   if (found === undefined) throw new Error(`task ${taskId} not found`);
   const { hasEvent, ...task } = found;

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { removeEventEndpoint, setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
 import type { Catalogue, CatalogueModel, TierEntry } from '../../src/models/catalogue/models.ts';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
-import { type CooldownReason, recordPoolFailure, setProviderSwitchAs } from '../../src/providers/provider-pools.ts';
+import { type CooldownReason, recordPoolFailure, setProviderSwitchAs } from '../../src/tasks/jobs/provider-pools.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { newPerson, type Person, shell } from '../support/person.ts';

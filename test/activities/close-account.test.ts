@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { createClosingActivities } from '../../activities/close-account.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import { wireActivities, type WorkerParts } from '../../src/main/wire-activities.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
 import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
@@ -16,9 +15,9 @@ import { listTaskEntries } from '../../src/credits/credits.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { completeTask, findTask } from '../../src/tasks/tasks.ts';
 import { eventsInto } from '../support/events.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { workerParts } from '../support/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
+import { interruptedParts, Killed } from '../support/interrupted-parts.ts';
 import { addUploads, failedTasks } from '../support/many-tasks.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
@@ -39,8 +38,8 @@ afterEach(async () => {
 });
 
 /** Temporal cancels and forgets every task. */
-function deps(changes: Partial<ActivityDeps> = {}): ActivityDeps {
-  const given = activityDeps(db, folder, []);
+function parts(changes: Partial<WorkerParts> = {}): WorkerParts {
+  const given = workerParts(db, folder, []);
   const engine = {
     ...given.engine,
     cancelWorkflow: async (taskId: string) => cancelled.push(taskId) > 0,
@@ -53,9 +52,9 @@ const inActivity = <T>(work: () => Promise<T>) => silentActivity({ workflowId: '
 const newAccount = () => createAccount(db, { name: 'test', credits: 10_000_000 });
 const close = (accountId: string) =>
   closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'requested' });
-const emptyPage = (accountId: string, after?: string, world = deps()) =>
-  inActivity(() => createClosingActivities(world).emptyAccountPage({ accountId, after }));
-const finish = (accountId: string) => inActivity(() => createClosingActivities(deps()).finishClosing(accountId));
+const emptyPage = (accountId: string, after?: string, world = parts()) =>
+  inActivity(() => wireActivities(world).main.emptyAccountPage({ accountId, after }));
+const finish = (accountId: string) => inActivity(() => wireActivities(parts()).main.finishClosing(accountId));
 
 async function count(what: string): Promise<unknown> {
   const text = `select count(*)::int as count from ${what}`;
@@ -121,7 +120,7 @@ test('a large account is emptied page by page, and each page reads no more than 
   };
   let after: string | undefined;
   for (const left of [50, 0]) {
-    ({ after } = await emptyPage(accountId, after, deps({ db: watched })));
+    ({ after } = await emptyPage(accountId, after, parts({ db: watched })));
     assert.equal(await withContent(accountId), left);
   }
   assert.deepEqual([after, read], [undefined, [200, 50]]);
@@ -137,8 +136,8 @@ test('a page that dies anywhere is completed by the next attempt: one refund, an
       await failedTasks(db, accountId, 1);
       await addUploads(db, accountId, 1, `now() + interval '1 day'`);
       await close(accountId);
-      const dying = interruptedDeps(deps(), { call, when });
-      await emptyPage(accountId, undefined, dying.deps).catch((error: unknown) => assert.ok(error instanceof Killed));
+      const dying = interruptedParts(parts(), { call, when });
+      await emptyPage(accountId, undefined, dying.parts).catch((error: unknown) => assert.ok(error instanceof Killed));
       hasDied = dying.calls.length > call;
       await emptyPage(accountId);
       assert.deepEqual(await emptyPage(accountId), { found: 0, after: undefined });
@@ -167,14 +166,14 @@ test('tasks and images that cannot be deleted do not block the others, and keep 
   const bad = new Set((await failedTasks(db, accountId, 30)).slice(0, 10));
   await addUploads(db, accountId, 5, `now() + interval '1 day'`);
   await close(accountId);
-  const { engine, media } = deps();
+  const { engine, media } = parts();
   const forgetTask = async (taskId: string) => !bad.has(taskId);
   const broken = {
     ...media,
     delete: (key: string) => (key.startsWith('uploads/') ? Promise.reject(new Error('no')) : media.delete(key)),
   };
   const findings: string[] = [];
-  const world = deps({
+  const world = parts({
     engine: { ...engine, forgetTask },
     media: broken,
     events: eventsInto('reconcile_finding', ({ finding }) => void findings.push(finding)),
@@ -190,8 +189,8 @@ test('a page whose tasks all fail is tried again, because the store or Temporal 
   const accountId = await newAccount();
   await failedTasks(db, accountId, 200);
   await close(accountId);
-  const { engine } = deps();
-  const down = deps({ engine: { ...engine, forgetTask: () => Promise.reject(new Error('no')) } });
+  const { engine } = parts();
+  const down = parts({ engine: { ...engine, forgetTask: () => Promise.reject(new Error('no')) } });
   await assert.rejects(emptyPage(accountId, undefined, down), /all 200 tasks of a page failed/);
 });
 

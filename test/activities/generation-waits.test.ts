@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ActivityDeps } from '../../activities/deps.ts';
-import { createGenerationActivities } from '../../activities/index.ts';
+import { wireActivities, type WorkerParts } from '../../src/main/wire-activities.ts';
 import { stagingKeysOf } from '../../activities/task-files.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
-import { setProviderSwitchAs } from '../../src/providers/provider-pools.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
+import { setProviderSwitchAs } from '../../src/tasks/jobs/provider-pools.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { catalogueAt, workerParts } from '../support/worker-parts.ts';
 import { heldProvider, modelsAt, providersOf } from '../support/fake-providers.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { eventsInto } from '../support/events.ts';
@@ -36,7 +35,7 @@ test('a task waits for a full provider, and skips one that cools down', async ()
   const world = worldOf({ upstreams: [first, second], limit: 1 });
   const generate = (taskId: string) =>
     silentActivity({ workflowId: taskId }, () =>
-      createGenerationActivities(world).generateVideo({ taskId, isRemote: true }),
+      wireActivities(world).generation.generateVideo({ taskId, isRemote: true }),
     );
   const tasks = await Promise.all([1, 2].map(() => acceptTestTask(database.db, accountId, taskParam('full'))));
   const [holds, waits] = tasks;
@@ -72,7 +71,7 @@ for (const [retryAfterMs, pauseMs] of [
     const upstream = upstreamOf('pausing', { declines: () => busy });
     const taskId = await acceptTestTask(database.db, accountId, taskParam('pausing'));
     const attempt = silentActivity({ workflowId: taskId }, () =>
-      createGenerationActivities(worldOf({ upstreams: [upstream] })).generateVideo({ taskId, isRemote: true }),
+      wireActivities(worldOf({ upstreams: [upstream] })).generation.generateVideo({ taskId, isRemote: true }),
     );
     await assert.rejects(attempt, { type: 'waiting' });
     const text = `
@@ -91,7 +90,7 @@ test('operators can list and wake a task that pauses between look-ups of a lost 
   const world = worldOf({ upstreams: [upstream] });
   const taskId = await acceptTestTask(database.db, accountId, taskParam('lagging'));
   const attempt = silentActivity({ workflowId: taskId }, () =>
-    createGenerationActivities(world).generateVideo({ taskId, isRemote: true }),
+    wireActivities(world).generation.generateVideo({ taskId, isRemote: true }),
   );
   await assert.rejects(attempt, { type: 'waiting', message: 'the job may still be found' });
   assert.equal(await isRetryRecorded(taskId), true);
@@ -108,7 +107,8 @@ test('a job whose provider now has another address is not polled until the deadl
   const stranger = { ...upstream.provider, status: () => assert.fail('polled another upstream') };
   const taskId = await acceptTestTask(database.db, accountId, taskParam('moved'));
   const deadlines = createTestDeadlines();
-  const world = { ...worldOf({ upstreams: [upstream] }), startDeadline: deadlines.startDeadline };
+  const { watches, ...rest } = worldOf({ upstreams: [upstream] });
+  const world = { ...rest, watches: { ...watches, startDeadline: deadlines.startDeadline } };
   let lookups = 0;
   const ofJob = () => {
     lookups += 1;
@@ -116,13 +116,14 @@ test('a job whose provider now has another address is not polled until the deadl
   };
   const later = { ...world, providers: { ...providersOf([stranger]), ofJob } };
   const stop = new AbortController();
-  const first = { ...world, attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) } };
+  const attempts = { begin: () => ({ signal: stop.signal, stop: () => {} }) };
+  const first = { ...world, watches: { ...world.watches, attempts } };
   const order = { taskId, isRemote: true };
-  const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
+  const attempt = silentActivity({ workflowId: taskId }, () => wireActivities(first).generation.generateVideo(order));
   await waitFor('its job', () => upstream.jobs[0]);
   stop.abort(new Error('the worker stops'));
   await assert.rejects(attempt);
-  const next = silentActivity({ workflowId: taskId }, () => createGenerationActivities(later).generateVideo(order));
+  const next = silentActivity({ workflowId: taskId }, () => wireActivities(later).generation.generateVideo(order));
   const rejected = assert.rejects(next, { type: 'provider_unavailable' });
   await waitFor('the first lookup of its provider', () => (lookups > 0 ? true : undefined));
   assert.equal(deadlines.pass(), 1);
@@ -145,17 +146,17 @@ test('a provider that is switched off receives no request, and its job continues
     },
   };
   const off = new AbortController();
-  const change = (deps: ActivityDeps): ActivityDeps => ({
-    ...deps,
-    providers: providersOf([counted]),
-    switches: { ...deps.switches, watch: () => ({ signal: off.signal, stop: () => {} }) },
-  });
+  const change = ({ watches, ...parts }: WorkerParts): WorkerParts => {
+    const switches = { ...watches.switches, watch: () => ({ signal: off.signal, stop: () => {} }) };
+    return { ...parts, providers: providersOf([counted]), watches: { ...watches, switches } };
+  };
   const world = worldOf({ upstreams: [upstream], change });
   const taskId = await acceptTestTask(database.db, accountId, taskParam('switched'));
   const order = { taskId, isRemote: true };
   const stop = new AbortController();
-  const first = { ...world, attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) } };
-  const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
+  const attempts = { begin: () => ({ signal: stop.signal, stop: () => {} }) };
+  const first = { ...world, watches: { ...world.watches, attempts } };
+  const attempt = silentActivity({ workflowId: taskId }, () => wireActivities(first).generation.generateVideo(order));
   await waitFor('a poll', () => polls[0]);
   await set('off');
   off.abort();
@@ -163,7 +164,7 @@ test('a provider that is switched off receives no request, and its job continues
   stop.abort(new Error('the worker stops'));
   await assert.rejects(attempt);
   await assert.rejects(
-    silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order)),
+    silentActivity({ workflowId: taskId }, () => wireActivities(first).generation.generateVideo(order)),
     { type: 'interrupted' },
     'the provider is not to blame',
   );
@@ -172,9 +173,7 @@ test('a provider that is switched off receives no request, and its job continues
   await set('enabled');
   upstream.finish();
   await silentActivity({ workflowId: taskId }, () =>
-    createGenerationActivities({ ...world, switches: activityDeps(database.db, folder, []).switches }).generateVideo(
-      order,
-    ),
+    wireActivities({ ...world, watches: workerParts(database.db, folder, []).watches }).generation.generateVideo(order),
   );
   assert.ok(await world.media.sizeOf(stagingKeysOf(taskId).video));
 });
@@ -185,10 +184,10 @@ test('a lost run is repeated under the same name, three times at most, and then 
     names.push(jobKey);
     return { kind: 'lost', detail: 'socket hang up' };
   });
-  const change = (deps: ActivityDeps) => ({
-    ...deps,
+  const change = (parts: WorkerParts) => ({
+    ...parts,
     providers: providersOf([provider]),
-    models: modelsAt([provider.name]),
+    catalogue: catalogueAt(modelsAt([provider.name])),
   });
   const { end, calls, taskId } = await played({ upstreams: [], change });
   assert.deepEqual([end, calls], ['provider_unavailable', ['held abandoned']]);
@@ -214,9 +213,9 @@ test('a task is queuing until an upstream accepts its job, and generating from t
     await passTime();
   };
   const waits: number[] = [];
-  const change = (deps: ActivityDeps): ActivityDeps => {
+  const change = (parts: WorkerParts): WorkerParts => {
     const events = eventsInto('stage_ended', ({ stage }) => void (stage === 'queue_wait' && waits.push(states.length)));
-    return { ...deps, events };
+    return { ...parts, events };
   };
   const status: PolledProvider['status'] = async (jobs, signal) => {
     await readState();
@@ -246,10 +245,10 @@ test('a task whose job lives in a connection is queuing until the provider repor
     );
     return { kind: 'video', video: await copyInstantClip(workFolder) };
   });
-  const change = (deps: ActivityDeps) => ({
-    ...deps,
+  const change = (parts: WorkerParts) => ({
+    ...parts,
     providers: providersOf([provider]),
-    models: modelsAt([provider.name]),
+    catalogue: catalogueAt(modelsAt([provider.name])),
   });
   assert.equal((await played({ upstreams: [], change })).end, 'success');
   assert.deepEqual(states, ['queuing', 'generating']);
@@ -261,10 +260,10 @@ test('a task of our own machine waits in the queue while the preview is off or d
     setProviderSwitchAs(database.db, actor, { provider: 'preview', state, reason: 'a test' });
   let runs = 0;
   const provider = heldProvider({ onRun: () => (runs += 1) });
-  const change = (deps: ActivityDeps): ActivityDeps => ({
-    ...deps,
+  const change = (parts: WorkerParts): WorkerParts => ({
+    ...parts,
     providers: providersOf([provider]),
-    models: modelsAt([provider.name], { isRemote: false }),
+    catalogue: catalogueAt(modelsAt([provider.name], { isRemote: false })),
   });
   const states: unknown[] = [];
   const betweenAttempts = async () => {
@@ -285,9 +284,10 @@ test('a task of our own machine waits in the queue while the preview is off or d
 test('a machine that refuses work begins no attempt, and the deadline of the task does not run', async () => {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('waits'));
   const upstream = upstreamOf('first');
-  const world = { ...worldOf({ upstreams: [upstream] }), refusesWork: () => 'disk full: work folder' };
+  const { watches, ...rest } = worldOf({ upstreams: [upstream] });
+  const world = { ...rest, watches: { ...watches, refusesWork: () => 'disk full: work folder' } };
   const attempt = silentActivity({ workflowId: taskId }, () =>
-    createGenerationActivities(world).generateVideo({ taskId, isRemote: true }),
+    wireActivities(world).generation.generateVideo({ taskId, isRemote: true }),
   );
   await assert.rejects(attempt, { type: 'waiting', message: 'disk full: work folder' });
   assert.deepEqual([upstream.asked, (await findTask(database.db, taskId))?.state], [[], 'waiting']);

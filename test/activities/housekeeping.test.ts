@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { pino } from 'pino';
-import type { ActivityDeps } from '../../activities/deps.ts';
-import { createHousekeep } from '../../activities/housekeeping.ts';
+import { createHousekeep, type HousekeepDeps } from '../../activities/housekeeping.ts';
 import { referenceFolderOf, resultKeysOf, stagingKeysOf } from '../../activities/task-files.ts';
 import type { HousekeepingStep } from '../../src/temporal/maintenance.ts';
 import { uploadKey } from '../../src/media/upload.ts';
@@ -17,8 +16,9 @@ import type { Database } from '../../src/platform/database/database.ts';
 import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { addUpload, listExpiredUploads } from '../../src/media/uploads.ts';
 import { eventsInto } from '../support/events.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { workerParts } from '../support/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createFolderStore } from '../support/folder-store.ts';
 import { addUploads, failedTasks } from '../support/many-tasks.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
@@ -42,9 +42,11 @@ afterEach(async () => {
 const expired = `now() - interval '51 hours'`;
 
 /** Temporal forgets every task. */
-function deps(changes: Partial<ActivityDeps> = {}): ActivityDeps {
-  const given = activityDeps(db, folder, []);
-  return { ...given, engine: { ...given.engine, forgetTask: () => Promise.resolve(true) }, ...changes };
+function deps(changes: Partial<HousekeepDeps> = {}) {
+  const { log, events, settings } = workerParts(db, folder, []);
+  const engine = { forgetTask: () => Promise.resolve(true) };
+  const media = createFolderStore(folder);
+  return { db, log, events, media, engine, retention: settings.retention, ...changes };
 }
 
 const run = (step: HousekeepingStep, world = deps()) =>
@@ -82,7 +84,7 @@ async function endedAgo(taskId: string, minutes: number): Promise<void> {
 
 /** Puts a file there, and returns whether a run of the step leaves it. */
 async function survives(step: HousekeepingStep, key: string): Promise<boolean> {
-  const { media } = deps();
+  const media = createFolderStore(folder);
   const scrap = join(folder, 'scrap');
   await writeFile(scrap, 'x');
   await media.put(key, scrap);
@@ -96,7 +98,7 @@ test('what a failed task left in the store is deleted after an hour, and its rec
   const { video } = resultKeysOf(taskId, 'abc');
   assert.equal(await survives('deleteExpiredMedia', staged), true);
   await endedAgo(taskId, 61);
-  const { media } = deps();
+  const media = createFolderStore(folder);
   const scrap = join(folder, 'scrap');
   const left = [staged, video, `${referenceFolderOf(taskId)}/1.jpg`, `${referenceFolderOf(taskId)}/video-1.mp4`];
   for (const key of left) await media.put(key, scrap);

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskEnded } from '../../activities/attempts.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
-import { createGenerationActivities } from '../../activities/index.ts';
+import { TaskEnded } from '../../activities/generation-attempts.ts';
+import { wireActivities, type WorkerParts } from '../../src/main/wire-activities.ts';
 import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { providersOf } from '../support/fake-providers.ts';
 import type { FakeUpstream } from '../support/fake-upstream.ts';
 import { silentActivity } from '../support/silent-activity.ts';
@@ -26,15 +25,13 @@ async function startAttempt(
 ) {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('interrupted'));
   const deadlines = createTestDeadlines();
-  const world = {
-    ...worldOf({ upstreams: [upstream] }),
-    db,
-    providers: providersOf([{ ...upstream.provider, ...changes }]),
-    startDeadline: deadlines.startDeadline,
-    attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) },
-  };
+  const { watches, ...rest } = worldOf({ upstreams: [upstream] });
+  const { startDeadline } = deadlines;
+  const attempts = { begin: () => ({ signal: stop.signal, stop: () => {} }) };
+  const providers = providersOf([{ ...upstream.provider, ...changes }]);
+  const world = { ...rest, db, providers, watches: { ...watches, startDeadline, attempts } };
   const attempt = silentActivity({ workflowId: taskId }, () =>
-    createGenerationActivities(world).generateVideo({ taskId, isRemote: true }),
+    wireActivities(world).generation.generateVideo({ taskId, isRemote: true }),
   );
   const ended = assert.rejects(attempt);
   return { taskId, deadlines, stop, ended };
@@ -158,11 +155,12 @@ test('a task whose deadline passes before it waits for a slot ends as timeout, a
       return { kind: 'refused', error: { kind: 'input', detail: 'unknown model' } };
     },
   });
-  const generate = async (changes: Partial<ActivityDeps>, onCreate: () => void) => {
+  const generate = async (changes: Partial<WorkerParts['watches']>, onCreate: () => void) => {
     const taskId = await acceptTestTask(database.db, accountId, taskParam('full'));
-    const deps = { ...world, ...changes, providers: providersOf([refusedAfter(onCreate), full.provider]) };
+    const providers = providersOf([refusedAfter(onCreate), full.provider]);
+    const parts = { ...world, watches: { ...world.watches, ...changes }, providers };
     await silentActivity({ workflowId: taskId }, () =>
-      createGenerationActivities(deps).generateVideo({ taskId, isRemote: true }),
+      wireActivities(parts).generation.generateVideo({ taskId, isRemote: true }),
     );
   };
   const holding = generate({}, () => {});

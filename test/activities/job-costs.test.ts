@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskEnded } from '../../activities/attempts.ts';
-import { createGenerationActivities } from '../../activities/index.ts';
+import { TaskEnded } from '../../activities/generation-attempts.ts';
+import { wireActivities } from '../../src/main/wire-activities.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { createTestDeadlines } from '../support/test-deadlines.ts';
@@ -26,9 +26,10 @@ test('a task that is cancelled while its video is fetched keeps the cost of its 
   const provider = { ...upstream.provider, result };
   const world = worldOf({ upstreams: [{ ...upstream, provider }], terms: { cost }, change: priced(cost) });
   const taskId = await acceptTestTask(database.db, accountId, taskParam('costly'));
-  const deps = { ...world, attempts: { begin: () => ({ signal: end.signal, stop: () => {} }) } };
+  const attempts = { begin: () => ({ signal: end.signal, stop: () => {} }) };
+  const parts = { ...world, watches: { ...world.watches, attempts } };
   const attempt = silentActivity({ workflowId: taskId }, () =>
-    createGenerationActivities(deps).generateVideo({ taskId, isRemote: true }),
+    wireActivities(parts).generation.generateVideo({ taskId, isRemote: true }),
   );
   await assert.rejects(attempt, { name: 'CancelledFailure' });
   const [job] = await listProviderJobs(database.db, taskId);
@@ -50,9 +51,9 @@ test('a job that is found failed at the deadline keeps the cost that its upstrea
   const world = worldOf({ upstreams: [{ ...upstream, provider: { ...upstream.provider, status } }] });
   const deadlines = createTestDeadlines();
   const taskId = await acceptTestTask(database.db, accountId, taskParam('failing'));
-  const deps = { ...world, startDeadline: deadlines.startDeadline };
+  const parts = { ...world, watches: { ...world.watches, startDeadline: deadlines.startDeadline } };
   const attempt = silentActivity({ workflowId: taskId }, () =>
-    createGenerationActivities(deps).generateVideo({ taskId, isRemote: true }),
+    wireActivities(parts).generation.generateVideo({ taskId, isRemote: true }),
   );
   const rejected = assert.rejects(attempt, { type: 'timeout' });
   await waitFor('a poll', () => polls || undefined);

@@ -3,27 +3,27 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { validate, version } from 'uuid';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import { incomingKeyOf } from '../../activities/task-files.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { reserveSlot } from '../../src/providers/slots.ts';
+import { reserveSlot } from '../../src/tasks/jobs/slots.ts';
 import {
   countRivals,
   intendProviderJob,
   intendReservedJob,
   recordProviderJob,
-} from '../../src/providers/job-creates.ts';
+} from '../../src/tasks/jobs/job-creates.ts';
 import {
   endProviderJob,
   recordUpstreamEnd,
   settleProviderJob,
   succeedProviderJob,
-} from '../../src/providers/job-ends.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
-import { listPools } from '../../src/providers/provider-pools.ts';
+} from '../../src/tasks/jobs/job-ends.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
+import { listPools } from '../../src/tasks/jobs/provider-pools.ts';
 import { failAndRefund, findTask } from '../../src/tasks/tasks.ts';
 import { providersOf } from '../support/fake-providers.ts';
 import type { FakeOptions, FakeUpstream } from '../support/fake-upstream.ts';
@@ -214,13 +214,17 @@ test('a job that arrives after its request was abandoned is the last one, unless
 for (const onLostJob of ['fail', 'resubmit'] as const) {
   test(`a video that an upstream uploaded before it lost the job is delivered without a second job: ${onLostJob}`, async () => {
     const upstream = upstreamOf('uploads');
-    const change = (deps: ActivityDeps): ActivityDeps => {
-      const providers = providersOf([uploadingBy(upstream, deps)], () => ({ onLostJob }));
+    const change = (parts: WorkerParts): WorkerParts => {
+      const providers = providersOf([uploadingBy(upstream, parts)], () => ({ onLostJob }));
       const lost = (open: OpenProvider | undefined) =>
         open && { ...open, follow: async () => ({ state: 'lost' }) as const };
       return {
-        ...deps,
-        providers: { ofEntry: (entry) => lost(providers.ofEntry(entry)), ofJob: (job) => lost(providers.ofJob(job)) },
+        ...parts,
+        providers: {
+          ...providers,
+          ofEntry: (entry) => lost(providers.ofEntry(entry)),
+          ofJob: (job) => lost(providers.ofJob(job)),
+        },
       };
     };
     const { end, calls } = await played({ upstreams: [upstream], change });
@@ -230,16 +234,16 @@ for (const onLostJob of ['fail', 'resubmit'] as const) {
 
 test('a video that an upstream uploaded is delivered although the upstream loses the job before it says so', async () => {
   const upstream = upstreamOf('uploads', { lostVideos: 1 });
-  const change = (deps: ActivityDeps): ActivityDeps => ({
-    ...deps,
-    providers: providersOf([uploadingBy(upstream, deps)], () => ({ onLostJob: 'resubmit' })),
+  const change = (parts: WorkerParts): WorkerParts => ({
+    ...parts,
+    providers: providersOf([uploadingBy(upstream, parts)], () => ({ onLostJob: 'resubmit' })),
   });
   const { end, calls } = await played({ upstreams: [upstream], change });
   assert.deepEqual([end, calls, upstream.jobs.length], ['success', ['uploads success'], 1]);
 });
 
 /** A provider that writes the video into our store when it accepts the job. */
-function uploadingBy({ provider }: FakeUpstream, { media }: ActivityDeps): PolledProvider {
+function uploadingBy({ provider }: FakeUpstream, { media }: WorkerParts): PolledProvider {
   return {
     ...provider,
     uploads: true,

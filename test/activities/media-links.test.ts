@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import type { MediaLinks, ReferenceMedia } from '../../src/tasks/ports.ts';
 import { TaskError } from '../../src/platform/errors.ts';
@@ -69,7 +69,10 @@ async function playLinked(by: Pick<PolledProvider, 'images' | 'clips'>, options:
     },
   };
   taskId = await acceptTestTask(database.db, accountId, taskParam('linked', input));
-  const change = (deps: ActivityDeps): ActivityDeps => ({ ...deps, fetchMedia: ({ folder: at }) => fetchAll(at) });
+  const change = ({ videoTools, ...parts }: WorkerParts): WorkerParts => ({
+    ...parts,
+    videoTools: { ...videoTools, fetchMedia: ({ folder: at }) => fetchAll(at) },
+  });
   const world = worldOf({ upstreams: [{ ...upstream, provider }], change });
   await playTask({ next: () => world }, { taskId, betweenAttempts: noop });
   const task = await findTask(database.db, taskId);
@@ -118,9 +121,9 @@ test('media that cannot be used end the task with their code and a full refund, 
     const upstream = upstreamOf('links');
     const taskId = await acceptTestTask(database.db, accountId, taskParam('refused', input));
     const failMsg = 'input.videoUrls[1] is longer than 15 seconds.';
-    const change = (deps: ActivityDeps): ActivityDeps => ({
-      ...deps,
-      fetchMedia: () => Promise.reject(new TaskError(failCode, failMsg)),
+    const change = ({ videoTools, ...parts }: WorkerParts): WorkerParts => ({
+      ...parts,
+      videoTools: { ...videoTools, fetchMedia: () => Promise.reject(new TaskError(failCode, failMsg)) },
     });
     const world = worldOf({ upstreams: [upstream], change });
     await playTask({ next: () => world }, { taskId, betweenAttempts: noop });

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import { createCompleteTask } from '../../activities/end-task.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import { wireActivities, type WorkerParts } from '../../src/main/wire-activities.ts';
 import { resultKeysOf } from '../../activities/task-files.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
@@ -19,26 +18,26 @@ import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { standardInput, type TaskInput } from '../../src/tasks/task-input.ts';
 import { taskTerms } from '../../src/tasks/task-terms.ts';
 import { failAndRefund, findTask } from '../../src/tasks/tasks.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { workerParts } from '../support/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
 import { createFakeUpstream } from '../support/fake-upstream.ts';
-import { interruptedDeps } from '../support/interrupted-deps.ts';
+import { interruptedParts } from '../support/interrupted-parts.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { madeUpMeasures, taskParam } from '../support/tasks.ts';
 
 let database: TestDatabase;
 let accountId: string;
 let folder: string;
-let deps: ActivityDeps;
+let parts: WorkerParts;
 const events: ServiceEvent[] = [];
 
 before(async () => {
   database = await createTestDatabase();
   accountId = await createAccount(database.db, { name: 'orders', credits: 1_000_000 });
   folder = await mkdtemp(join(tmpdir(), 'videogen-orders-'));
-  const world = activityDeps(database.db, folder, [createFakeUpstream()]);
-  deps = { ...world, events: { emit: (event) => void events.push(event) } };
+  const world = workerParts(database.db, folder, [createFakeUpstream()]);
+  parts = { ...world, events: { emit: (event) => void events.push(event) } };
 });
 
 after(async () => {
@@ -73,11 +72,11 @@ async function order({ shortfall, prices = bySecond, model: name = 'sold' }: Ord
 /** A film of exactly the order of `order`. */
 const whole: VideoFacts = { ...madeUpMeasures, durationSeconds: 15 };
 
-function complete(taskId: string, facts: Partial<VideoFacts>, process: ActivityDeps = deps) {
+function complete(taskId: string, facts: Partial<VideoFacts>, process = parts) {
   const measured = { ...whole, ...facts };
   const { video: videoKey, poster: posterKey } = resultKeysOf(taskId, measured.sha256);
   const end = { taskId, result: { ...measured, videoKey, posterKey } };
-  return silentActivity({ workflowId: taskId }, () => createCompleteTask(process)(end));
+  return silentActivity({ workflowId: taskId }, () => wireActivities(process).main.completeTask(end));
 }
 
 async function fateOf(taskId: string) {
@@ -199,8 +198,8 @@ for (const [shortfall, paid] of [
     for (let call = 0, hasDied = true; hasDied; call += 1) {
       for (const when of ['before', 'after'] as const) {
         const taskId = await order({ shortfall });
-        const dying = interruptedDeps(deps, { call, when });
-        await complete(taskId, { durationSeconds: 5 }, dying.deps).catch(() => undefined);
+        const dying = interruptedParts(parts, { call, when });
+        await complete(taskId, { durationSeconds: 5 }, dying.parts).catch(() => undefined);
         hasDied = dying.calls.length > call;
         const end = await complete(taskId, { durationSeconds: 5 });
         assert.equal(end.state, paid === 0 ? 'fail' : 'success');

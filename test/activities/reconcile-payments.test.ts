@@ -1,10 +1,8 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import assert from 'node:assert/strict';
-import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
 import { createReconcilePayments } from '../../activities/reconcile-payments.ts';
 import { openPaymentStage, type PaymentStage, serviceUrl, starter } from '../payments/payment-stage.ts';
-import { activityDeps } from '../support/activity-deps.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 
 let stage: PaymentStage;
@@ -16,7 +14,7 @@ after(() => stage.close());
 test('the hourly activity grants what was paid without an event, and a cancelled one stops', async () => {
   const accountId = await stage.newAccount();
   stage.stripe.records.pay((await stage.order(accountId)).sessionId);
-  const deps = { ...activityDeps(stage.database.db, tmpdir(), []), payments: stage.provider, publicUrl: serviceUrl };
+  const deps = { ...stage.deps, payments: { provider: stage.provider, serviceUrl } };
   const cancelled = new MockActivityEnvironment();
   cancelled.cancel();
   await assert.rejects(cancelled.run(createReconcilePayments(deps)), { name: 'CancelledFailure' });
@@ -30,7 +28,7 @@ test('the hourly activity grants what was paid without an event, and a cancelled
 
 test('an installation without a payment provider compares nothing', async () => {
   const requests = stage.stripe.exchanges.length;
-  const deps = activityDeps(stage.database.db, tmpdir(), []);
+  const deps = { ...stage.deps, payments: undefined };
   assert.deepEqual(await silentActivity({ workflowId: 'hourly' }, createReconcilePayments(deps)), {
     checked: 0,
     failed: 0,

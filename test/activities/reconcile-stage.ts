@@ -3,18 +3,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
-import type { ActivityDeps } from '../../activities/deps.ts';
-import { createReconcileActivities } from '../../activities/reconcile.ts';
+import { wireActivities, type WorkerParts } from '../../src/main/wire-activities.ts';
 import type { WorkflowDescription } from '../../src/tasks/ports.ts';
 import type { FailCode } from '../../src/tasks/task.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
-import { endProviderJob } from '../../src/providers/job-ends.ts';
-import { reserveSlot } from '../../src/providers/slots.ts';
+import { intendReservedJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { endProviderJob } from '../../src/tasks/jobs/job-ends.ts';
+import { reserveSlot } from '../../src/tasks/jobs/slots.ts';
 import { confirmCharge, findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { jobRequest } from '../providers/job-request.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { workerParts } from '../support/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';
 import { silentActivity } from '../support/silent-activity.ts';
@@ -71,9 +70,9 @@ export function failing(sinceMinutes: number, retriedMinutes: number | undefined
 
 export const failure = (failCode: FailCode) => ({ failCode, failMsg: 'A test.' });
 
-export function worldOf(): ActivityDeps {
+export function worldOf(): WorkerParts {
   return {
-    ...activityDeps(database.db, folder, [upstream]),
+    ...workerParts(database.db, folder, [upstream]),
     engine: {
       startTask: async ({ taskId }) => {
         calls.push(`start ${taskId}`);
@@ -94,7 +93,7 @@ export function worldOf(): ActivityDeps {
   };
 }
 
-export const activities = (world = worldOf()) => createReconcileActivities(world);
+export const activities = (world = worldOf()) => wireActivities(world).main;
 export const run = <T>(work: () => Promise<T>) => silentActivity({ workflowId: 'reconcile' }, work);
 
 /** Accepts a task that is old enough to be reconciled, with this workflow if one is given. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import type { WorkflowDescription } from '../../src/tasks/ports.ts';
 import type { FailCode } from '../../src/tasks/task.ts';
 import { countStuckTasks } from '../../src/tasks/task-list.ts';
-import { cancelGraceMs, completeTask, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
+import { cancelGraceMs, completeTask, failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
 import { madeUpResult } from '../support/tasks.ts';
+import { catalogueAt } from '../support/worker-parts.ts';
 import {
   accepted,
   activities,
@@ -119,7 +119,7 @@ test('a task that ends while it is described stays as it ended, and is not count
 test('a generation two minutes past its deadline is refunded, one that stores its video is not', async () => {
   const storing: WorkflowDescription = { ...running, pendingActivities: ['storeResult'] };
   const [late, early, isStoring] = [await accepted(running), await accepted(running), await accepted(storing)];
-  for (const taskId of [late, early, isStoring]) await startGeneration(database.db, taskId);
+  for (const taskId of [late, early, isStoring]) await beginGeneration(database.db, taskId);
   await Promise.all([runsFor(late, 185), runsFor(early, 175), runsFor(isStoring, 185)]);
   assert.equal((await run(activities().reconcileTasks)).refunded, 1);
   assert.deepEqual([await failCodeOf(late), calls], ['timeout', [`terminate ${late}`]]);
@@ -127,7 +127,7 @@ test('a generation two minutes past its deadline is refunded, one that stores it
 
 test('an interrupted generation that waits in the queue is not refunded, however long ago it began', async () => {
   const taskId = await accepted(running);
-  await startGeneration(database.db, taskId);
+  await beginGeneration(database.db, taskId);
   await runsFor(taskId, 50);
   await execute(`update tasks set created_at = now() - interval '23 hours',
     generation_started_at = now() - interval '23 hours', attempt_started_at = attempt_started_at - interval '22 hours',
@@ -140,7 +140,7 @@ test('a task that has waited for a day in total is refunded, in the queue or whi
     await accepted(running),
     await accepted({ ...running, pendingActivities: ['storeResult'] }),
   ];
-  await startGeneration(database.db, isStoring);
+  await beginGeneration(database.db, isStoring);
   await runsFor(isStoring, 50);
   await execute(`update tasks set created_at = now() - interval '1445 minutes',
     attempt_started_at = attempt_started_at - interval '10 minutes',
@@ -151,7 +151,7 @@ test('a task that has waited for a day in total is refunded, in the queue or whi
 
 test('after a day without Temporal a waiting task is refunded, not started, and a generation continues', async () => {
   const [waiting, generating] = [await accepted(), await accepted(running)];
-  await startGeneration(database.db, generating);
+  await beginGeneration(database.db, generating);
   await execute(
     `update tasks set created_at = now() - interval '1500 minutes' where state in ('waiting', 'generating')`,
   );
@@ -163,12 +163,12 @@ test('after a day without Temporal a waiting task is refunded, not started, and 
 
 test('the deadline of a task is that of its acceptance, not that of the current catalogue', async () => {
   const taskId = await accepted(running);
-  await startGeneration(database.db, taskId);
+  await beginGeneration(database.db, taskId);
   await runsFor(taskId, 185);
   await execute(`update tasks set deadline_ms = 3600000 where id = '${taskId}'`);
   const world = worldOf();
-  for (const models of [world.models, new Map<string, CatalogueModel>()]) {
-    assert.equal((await run(activities({ ...world, models }).reconcileTasks)).refunded, 0);
+  for (const catalogue of [world.catalogue, catalogueAt(new Map())]) {
+    assert.equal((await run(activities({ ...world, catalogue }).reconcileTasks)).refunded, 0);
   }
 });
 

@@ -5,7 +5,7 @@ import type { FailCode } from '../../src/tasks/task.ts';
 import { closeAccountAs, finishClosure } from '../../src/accounts/account-closure.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { listTaskEntries } from '../../src/credits/credits.ts';
-import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
+import { interruptedParts, Killed } from '../support/interrupted-parts.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import {
   accepted,
@@ -52,8 +52,8 @@ test('a run that dies in the middle of many tasks is continued by the next one, 
     if (calls.length === 220) dead.abort(new Killed());
     return world.engine.startTask(task);
   };
-  const dying = interruptedDeps({ ...world, engine: { ...world.engine, startTask } }, undefined, dead);
-  await assert.rejects(run(activities(dying.deps).reconcileTasks), Killed);
+  const dying = interruptedParts({ ...world, engine: { ...world.engine, startTask } }, undefined, dead);
+  await assert.rejects(run(activities(dying.parts).reconcileTasks), Killed);
   calls.length = 0;
   await run(activities().reconcileTasks);
   assert.deepEqual(
@@ -105,8 +105,8 @@ for (const [what, workflow, failCode] of [
     for (let call = 0, hasDied = true; hasDied; call += 1) {
       for (const when of ['before', 'after'] as const) {
         const taskId = await accepted(workflow(), 'http://receiver.test/');
-        const dying = interruptedDeps(worldOf(), { call, when });
-        await run(activities(dying.deps).reconcileTasks).catch((error: unknown) => assert.ok(error instanceof Killed));
+        const dying = interruptedParts(worldOf(), { call, when });
+        await run(activities(dying.parts).reconcileTasks).catch((error: unknown) => assert.ok(error instanceof Killed));
         hasDied = dying.calls.length > call;
         if (calls.includes(`terminate ${taskId}`)) workflows.set(taskId, terminated);
         await run(activities().reconcileTasks);

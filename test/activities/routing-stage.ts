@@ -3,17 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { catalogueAt, workerParts } from '../support/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FakeTerms, heldProvider, modelsAt, providersOf } from '../support/fake-providers.ts';
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
+import { recordTransitions, unknownTransitions } from '../support/job-transitions.ts';
 import { type PlayedTask, playTask } from '../support/play-task.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import type { RunProvider } from '../../src/providers/contract.ts';
@@ -30,13 +31,16 @@ export function prepareGenerations(): void {
     database = await createTestDatabase();
     folder = await mkdtemp(join(tmpdir(), 'videogen-routing-'));
     accountId = await createAccount(database.db, { name: 'routed', credits: 1_000_000 });
+    await recordTransitions(database.db);
   });
   beforeEach(renameProviders);
   after(async () => {
     const violations = await auditLedger(database.db);
+    const unknown = await unknownTransitions(database.db);
     await rm(folder, { recursive: true });
     await database.close();
     assert.deepEqual(violations, []);
+    assert.deepEqual(unknown, [], 'jobs change as job-states.ts declares');
   });
 }
 
@@ -61,12 +65,12 @@ export type Story = {
   readonly terms?: FakeTerms;
   readonly limit?: number;
   readonly input?: Partial<TaskInput>;
-  readonly change?: (deps: ActivityDeps) => ActivityDeps;
+  readonly change?: (parts: WorkerParts) => WorkerParts;
   readonly betweenAttempts?: PlayedTask['betweenAttempts'];
   readonly attempts?: number;
 };
 
-export function worldOf({ upstreams, terms, limit = 100, change = (deps) => deps }: Story): ActivityDeps {
+export function worldOf({ upstreams, terms, limit = 100, change = (parts) => parts }: Story): WorkerParts {
   const providers = providersOf(
     upstreams.map(({ provider }) => provider),
     () => terms,
@@ -75,7 +79,7 @@ export function worldOf({ upstreams, terms, limit = 100, change = (deps) => deps
     upstreams.map(({ provider }) => provider.name),
     { limit },
   );
-  return change({ ...activityDeps(database.db, folder, upstreams), providers, models });
+  return change({ ...workerParts(database.db, folder, upstreams), providers, catalogue: catalogueAt(models) });
 }
 
 /** Runs a task to its end at these upstreams, each a tier of its own; returns the end and the outcomes of its jobs. */
@@ -101,11 +105,11 @@ export async function passTime(): Promise<void> {
 
 /** Gives this cost to the entries of all models. */
 export function priced(cost: CatalogueModel['tiers'][number][number]['cost']) {
-  return (deps: ActivityDeps): ActivityDeps => {
-    const models = [...deps.models.values()].map((model) => ({
+  return (parts: WorkerParts): WorkerParts => {
+    const models = [...parts.catalogue.models().values()].map((model) => ({
       ...model,
       tiers: model.tiers.map((tier) => tier.map((entry) => ({ ...entry, ...(cost && { cost }) }))),
     }));
-    return { ...deps, models: new Map(models.map((model) => [model.model, model])) };
+    return { ...parts, catalogue: catalogueAt(new Map(models.map((model) => [model.model, model]))) };
   };
 }

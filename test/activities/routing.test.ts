@@ -97,14 +97,14 @@ test('a lost job is searched by the prompt that the provider received, in its sp
     },
   };
   const world = worldOf({ upstreams: [{ ...upstream, provider }] });
-  const { ofEntry, ofJob } = world.providers;
+  const { ofEntry, ofJob, test: testProvider } = world.providers;
   const spelling =
     <Key>(open: (key: Key) => OpenProvider | undefined) =>
     (key: Key) => {
       const found = open(key);
       return found && { ...found, imageReference: '<img{n}>' };
     };
-  const providers = { ofEntry: spelling(ofEntry), ofJob: spelling(ofJob) };
+  const providers = { ofEntry: spelling(ofEntry), ofJob: spelling(ofJob), test: testProvider };
   const param = taskParam('a fox like @Image1', { imageUrls: ['https://client.example/1.jpg'] });
   const taskId = await acceptTestTask(database.db, accountId, param);
   await playTask({ next: () => ({ ...world, providers }) }, { taskId, betweenAttempts: noop });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JobStatus, PolledProvider } from '../../src/providers/contract.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { providersOf } from '../support/fake-providers.ts';
-import { type DeathPoint, interruptedDeps, Killed } from '../support/interrupted-deps.ts';
+import { type DeathPoint, interruptedParts, Killed } from '../support/interrupted-parts.ts';
 import {
   activities,
   agedIntent,
@@ -41,8 +41,8 @@ for (const [what, hasResponse, end] of [
     const settle = async (death?: DeathPoint) => {
       const taskId = await failedWithJob({ hasResponse });
       await agedIntent(taskId);
-      const { deps, calls } = interruptedDeps(world, death);
-      await run(activities(deps).settleProviderJobs).catch((error: unknown) => {
+      const { parts, calls } = interruptedParts(world, death);
+      await run(activities(parts).settleProviderJobs).catch((error: unknown) => {
         if (!(error instanceof Killed)) throw error;
       });
       return { taskId, calls };

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { createCompleteTask } from '../../activities/end-task.ts';
 import { resultKeysOf } from '../../activities/task-files.ts';
 import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../src/accounts/low-balance.ts';
 import { eventTypes } from '../../src/callbacks/event.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
-import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
+import { interruptedParts, Killed } from '../support/interrupted-parts.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
 import {
   accepted,
@@ -68,8 +67,8 @@ test('a run that dies anywhere at an ended workflow leaves one callback and one 
     for (const when of ['before', 'after'] as const) {
       const taskId = await accepted(terminated, 'http://own.test/');
       calls.length = 0;
-      const dying = interruptedDeps(worldOf(), { call, when });
-      await run(activities(dying.deps).reconcileTasks).catch((error: unknown) => assert.ok(error instanceof Killed));
+      const dying = interruptedParts(worldOf(), { call, when });
+      await run(activities(dying.parts).reconcileTasks).catch((error: unknown) => assert.ok(error instanceof Killed));
       hasDied = dying.calls.length > call;
       await run(activities().reconcileTasks);
       await execute(overdue);
@@ -87,10 +86,10 @@ test('a worker that dies anywhere while it ends a task leaves one event, and the
       const taskId = await acceptTestTask(database.db, accountId, taskParam('ended'));
       const { video: videoKey, poster: posterKey } = resultKeysOf(taskId, madeUpMeasures.sha256);
       const end = { taskId, result: { ...madeUpMeasures, videoKey, posterKey } };
-      const dying = interruptedDeps(worldOf(), { call, when });
-      await run(() => createCompleteTask(dying.deps)(end)).catch(() => undefined);
+      const dying = interruptedParts(worldOf(), { call, when });
+      await run(() => activities(dying.parts).completeTask(end)).catch(() => undefined);
       hasDied = dying.calls.length > call;
-      assert.deepEqual(await run(() => createCompleteTask(worldOf())(end)), {
+      assert.deepEqual(await run(() => activities().completeTask(end)), {
         state: 'success',
         failCode: undefined,
         hasCallback: false,

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recoverJob } from '../../activities/generation/recover.ts';
-import { nextJob } from '../../activities/generation/reserve.ts';
+import { nextJob } from '../../src/tasks/jobs/next-job.ts';
 import { commitIntent, requestFor, submitJob } from '../../activities/generation/submit.ts';
 import { costRule } from '../../src/models/catalogue/cost.ts';
 import type { JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
-import { recordProviderJob } from '../../src/providers/job-creates.ts';
-import { endProviderJob } from '../../src/providers/job-ends.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
+import { recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { endProviderJob } from '../../src/tasks/jobs/job-ends.ts';
+import { generationDepsOf } from '../../src/main/wire-activities.ts';
 import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { attemptAt } from '../support/attempt-at.ts';
 import { providersOf } from '../support/fake-providers.ts';
-import { Killed } from '../support/interrupted-deps.ts';
+import { Killed } from '../support/interrupted-parts.ts';
 import {
   accepted,
   activities,
@@ -178,7 +179,7 @@ for (const end of ['success', 'fail', undefined] as const) {
     assert.ok(task);
     const { taskId } = task;
     const world = worldOf();
-    const next = await nextJob(world, task, []);
+    const next = await nextJob(generationDepsOf(world), task, []);
     assert.ok(next.kind === 'job');
     const { job } = next;
     const earlier = attemptAt(world, task, folder);

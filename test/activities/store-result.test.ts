@@ -4,20 +4,22 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import { pino } from 'pino';
 import { createCompleteTask } from '../../activities/end-task.ts';
 import { deleteTaskFiles, stagingKeysOf } from '../../activities/task-files.ts';
-import { createStoreResult } from '../../activities/store-result.ts';
+import { createStoreResult, type StoreResultDeps } from '../../activities/store-result.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { ReadTimeoutError } from '../../src/media/read-video.ts';
 import { sharp } from '../../src/media/image-library.ts';
-import { createVideoInspector } from '../../src/media/inspect-video.ts';
+import { createVideoInspector, type VideoInspector } from '../../src/media/inspect-video.ts';
 import { createVideoNormaliser } from '../../src/media/normalize-video.ts';
+import type { ResultStore } from '../../src/media/result-store.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import type { VideoForm } from '../../src/tasks/ports.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { silentEvents } from '../support/events.ts';
+import { createFolderStore } from '../support/folder-store.ts';
 import { createBucketStore, type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
 import { manifestBox, typesOf, xmpIn } from '../media/boxes.ts';
 import { silentActivity } from '../support/silent-activity.ts';
@@ -37,7 +39,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
     let server: S3Server | undefined;
     let scratch: string;
     let db: Database;
-    let deps: ActivityDeps;
+    let deps: Omit<StoreResultDeps, 'media'> & { readonly media: ResultStore };
     let posters: number;
     before(async () => {
       scratch = await mkdtemp(join(tmpdir(), 'videogen-store-result-'));
@@ -50,8 +52,17 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
         await pinnedFfmpeg()(run);
       });
       const normalizeVideo = createVideoNormaliser(pinnedFfmpeg());
-      deps = { ...activityDeps(db, scratch, []), normalizeVideo, inspectVideo: inspect };
-      if (server !== undefined) deps = { ...deps, media: createBucketStore(server) };
+      const media = server === undefined ? createFolderStore(scratch) : createBucketStore(server);
+      const machine = { workFolder: join(scratch, '.work') };
+      deps = {
+        db,
+        media,
+        normalizeVideo,
+        inspectVideo: inspect,
+        serviceName: 'Videogen',
+        machine,
+        events: silentEvents,
+      };
     });
     after(async () => {
       await db.close();
@@ -85,7 +96,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       assert.deepEqual(await stored(videoKey), files.video);
       assert.deepEqual(await stored(posterKey), files.poster);
       assert.deepEqual(await keysOf('with-poster'), [posterKey, videoKey]);
-      assert.deepEqual(await readdir(deps.workFolder), []);
+      assert.deepEqual(await readdir(deps.machine.workFolder), []);
       assert.equal(posters, 0);
     });
 
@@ -237,7 +248,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       const { order } = await staged('shown');
       const result = await store(order);
       const completing = silentActivity({ workflowId: 'thief' }, () =>
-        createCompleteTask(deps)({ taskId: 'thief', result }),
+        createCompleteTask({ ...deps, log: pino({ level: 'silent' }) })({ taskId: 'thief', result }),
       );
       await assert.rejects(completing, { type: 'result_invalid', nonRetryable: true });
       assert.deepEqual(await keysOf('shown'), [result.posterKey, result.videoKey]);
@@ -249,7 +260,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       const held = new Promise<void>((resolve) => (release = resolve));
       let overtaken: Promise<unknown> | undefined;
       await new Promise<void>((resolve) => {
-        const inspectVideo: ActivityDeps['inspectVideo'] = async (inspection) => {
+        const inspectVideo: VideoInspector = async (inspection) => {
           const facts = await deps.inspectVideo(inspection);
           resolve();
           await held;

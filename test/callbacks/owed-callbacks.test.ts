@@ -4,8 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { ActivityDeps } from '../../activities/deps.ts';
-import { createSendCallback } from '../../activities/send-callback.ts';
+import { createSendCallback, type SendCallbackDeps } from '../../activities/send-callback.ts';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { callbackFormatOf } from '../../src/ingress/shapes.ts';
 import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
@@ -19,10 +18,11 @@ import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
 import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { silentEvents } from '../support/events.ts';
+import { workerParts } from '../support/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFolderStore } from '../support/folder-store.ts';
-import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
+import { interruptedParts, Killed } from '../support/interrupted-parts.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
 
@@ -47,7 +47,8 @@ for (const { title, endsFirst } of [
     const { models } = builtInCatalogue();
     const posted: string[] = [];
     const sendCallback = createSendCallback({
-      ...activityDeps(db, folder, []),
+      db,
+      events: silentEvents,
       findOwedDelivery: createOwedDeliveries(db, createSecretBox('s'.repeat(32)), store, {
         models: () => models,
         formatOf: callbackFormatOf,
@@ -88,7 +89,8 @@ test('a delivery that has ended sends nothing, and a repeated workflow has nothi
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const posted: string[] = [];
   const sendCallback = createSendCallback({
-    ...activityDeps(db, folder, []),
+    db,
+    events: silentEvents,
     findOwedDelivery: createOwedDeliveries(
       db,
       createSecretBox('s'.repeat(32)),
@@ -177,8 +179,9 @@ test('a worker that dies after it sent an event sends it again with the same web
   const taskId = await acceptTestTask(db, accountId, taskParam('a boat'));
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const posted: string[] = [];
-  const deps: ActivityDeps = {
-    ...activityDeps(db, folder, []),
+  const deps: SendCallbackDeps = {
+    db,
+    events: silentEvents,
     findOwedDelivery: createOwedDeliveries(
       db,
       createSecretBox('s'.repeat(32)),
@@ -197,10 +200,10 @@ test('a worker that dies after it sent an event sends it again with the same web
     },
   };
   const order = { deliveryId: taskEventId(taskId), isLast: false, nextPauseMs: 5_000 };
-  const attempt = (using: ActivityDeps) =>
+  const attempt = (using: SendCallbackDeps) =>
     silentActivity({ workflowId: taskId }, () => createSendCallback(using)(order));
-  const dying = interruptedDeps(deps, { call: 0, when: 'before' });
-  await assert.rejects(attempt(dying.deps), Killed);
+  const dying = interruptedParts(workerParts(db, folder, []), { call: 0, when: 'before' });
+  await assert.rejects(attempt({ ...deps, db: dying.parts.db }), Killed);
   assert.deepEqual(dying.calls, ['record-delivery-attempt']);
   assert.equal((await attempt(deps)).kind, 'delivered');
   assert.equal((await attempt(deps)).kind, 'ended');

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/platform/database/database.ts';
-import { type ProviderSwitch, setProviderSwitchAs } from '../../src/providers/provider-pools.ts';
+import { type ProviderSwitch, setProviderSwitchAs } from '../../src/tasks/jobs/provider-pools.ts';
 import { type Fault, type FaultName, faults } from '../fakes/fault-proxy.ts';
 import type { KindUpstream } from './kind-upstreams.ts';
 import { createRandom, type Random } from './random.ts';

@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import { findAccount, suspendAccountAs } from '../../src/accounts/accounts.ts';
 import { parseAccent } from '../../src/brand/accent.ts';
 import type { Brand } from '../../src/brand/brand.ts';
-import { setProviderSwitchAs } from '../../src/providers/provider-pools.ts';
+import { setProviderSwitchAs } from '../../src/tasks/jobs/provider-pools.ts';
 import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import {

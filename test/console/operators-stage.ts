@@ -5,10 +5,10 @@ import { createAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
 import { exchangeOf } from '../../src/callbacks/exchange.ts';
-import { reserveSlot } from '../../src/providers/slots.ts';
-import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
-import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../src/providers/job-ends.ts';
-import { completeTask, confirmCharge, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
+import { reserveSlot } from '../../src/tasks/jobs/slots.ts';
+import { intendReservedJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
+import { completeTask, confirmCharge, failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
 import { startBrowser } from '../support/browser.ts';
 import { cookieFor, lasting, settled } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
@@ -131,7 +131,7 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
   };
   const begin = async (taskId: string) => {
     await confirmCharge(db, taskId);
-    await startGeneration(db, taskId);
+    await beginGeneration(db, taskId);
   };
   const succeeded = await accept('A lighthouse in the fog, slow aerial shot, morning light over the water');
   await begin(succeeded);

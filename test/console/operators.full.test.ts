@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { reserveSlot } from '../../src/providers/slots.ts';
+import { reserveSlot } from '../../src/tasks/jobs/slots.ts';
 import { confirmCharge, failAndRefund } from '../../src/tasks/tasks.ts';
 import { focused, show } from '../support/console.ts';
 import { type Person } from '../support/person.ts';

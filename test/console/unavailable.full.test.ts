@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { startGeneration } from '../../src/tasks/tasks.ts';
+import { beginGeneration } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { assertAccessible, becomes, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
@@ -59,7 +59,7 @@ async function openTask() {
   const { db } = service.database;
   const { accountId } = await service.newAccount(1_000);
   const taskId = await acceptTestTask(db, accountId, taskParam('a lighthouse'));
-  await startGeneration(db, taskId);
+  await beginGeneration(db, taskId);
   const tab = await visitor.signedIn({ [accountId]: 'owner' });
   await tab.context.clock.install();
   const path = `/a/${accountId}/tasks/${taskId}`;

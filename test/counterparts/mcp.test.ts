@@ -8,7 +8,7 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { requestToolSchema } from '../../src/mcp/request-tool-schema.ts';
-import { completeTask, findTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, findTask, beginGeneration } from '../../src/tasks/tasks.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -61,7 +61,7 @@ async function newClient(era?: Era, credits = 1_000, scopes?: readonly Scope[]) 
 }
 
 async function succeed(taskId: string): Promise<void> {
-  await startGeneration(service.database.db, taskId);
+  await beginGeneration(service.database.db, taskId);
   const [videoKey, posterKey] = [`results/${taskId}/video.mp4`, `results/${taskId}/poster.jpg`];
   await completeTask(service.database.db, taskId, { ...madeUpMeasures, videoKey, posterKey });
 }
@@ -245,7 +245,7 @@ test('a cancelled call cancels the task that it created, unless a repeat has it 
   const other = await connect(account.key);
   await other.call('generate_video', { model: plainRequest.model, input: { prompt: 'repeated' } });
   const made = await begin('made');
-  await startGeneration(service.database.db, made.taskId);
+  await beginGeneration(service.database.db, made.taskId);
   const closed = service.log.filter((line) => line['tool'] === 'generate_video' && line['aborted'] === true).length;
   await Promise.all([repeated.end(), made.end()]);
   await waitFor('the ends of both calls', () =>

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { readMargin } from '../../src/credits/margin.ts';
-import { reserveSlot } from '../../src/providers/slots.ts';
-import type { JobCost } from '../../src/providers/provider-jobs.ts';
-import { intendProviderJob, intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
-import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../src/providers/job-ends.ts';
+import { reserveSlot } from '../../src/tasks/jobs/slots.ts';
+import type { JobCost } from '../../src/tasks/jobs/provider-jobs.ts';
+import { intendProviderJob, intendReservedJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount } from '../support/service.ts';

@@ -6,7 +6,7 @@ import { newPerson } from '../support/person.ts';
 import { owedCallback } from '../support/owed-callback.ts';
 import { scopes } from '../../src/accounts/api-key.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
-import { listProviderSwitches } from '../../src/providers/provider-pools.ts';
+import { listProviderSwitches } from '../../src/tasks/jobs/provider-pools.ts';
 import { setPrice } from '../../src/credits/prices.ts';
 import { listSignUps, requestSignUp } from '../../src/people/sign-up.ts';
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { findDelivery } from '../../src/callbacks/deliveries.ts';
 import { callbackFormatOf } from '../../src/ingress/shapes.ts';
-import { failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
+import { failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
 import { presentTask } from '../../src/tasks/task-view.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { testCreateFailures } from './shape-failures.ts';
@@ -65,7 +65,7 @@ test('a task that failed or took too long is `failed` with our code, because cli
 test('DELETE cancels a task in any unfinished state with a refund', async () => {
   const { created, get, remove, balance } = await client();
   const [queued, running] = [await created({}), await created({})];
-  await startGeneration(db(), running);
+  await beginGeneration(db(), running);
   assert.equal((await get(running)).body['status'], 'running');
   for (const id of [queued, running]) {
     assert.deepEqual((await remove(id)).body, {});
@@ -120,7 +120,7 @@ describe('the list', () => {
     const foreign = await other.created({});
     const [queued, running, done, failed, cancelled] = await Promise.all([1, 2, 3, 4, 5].map(() => created({})));
     const plain = await created({ model: 'plain' });
-    await startGeneration(db(), running ?? '');
+    await beginGeneration(db(), running ?? '');
     await succeeded(done ?? '');
     await failAndRefund(db(), failed ?? '', { failCode: 'timeout', failMsg: 'x' }, { terminatesAfterMs: 0 });
     await remove(cancelled ?? '');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { listTasks } from '../../src/tasks/task-list.ts';
 import { type Api, createdTask, post } from '../support/api.ts';
 import { plainImage } from '../support/hostile-images.ts';

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { createStoreResult } from '../../activities/store-result.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import { createStoreResult, type StoreResultDeps } from '../../activities/store-result.ts';
 import { stagingKeysOf } from '../../activities/task-files.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { aiSourceType } from '../../src/media/mark-video.ts';
@@ -15,7 +14,8 @@ import { createDatabase, type Database } from '../../src/platform/database/datab
 import type { VideoForm } from '../../src/tasks/ports.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { silentEvents } from '../support/events.ts';
+import { createFolderStore } from '../support/folder-store.ts';
 import { nodeModulesWith, pythonWith } from '../support/installed-packages.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { xmpBox } from './boxes.ts';
@@ -39,7 +39,7 @@ describe('the origin of stored videos', () => {
   let folder: string;
   let python: string;
   let db: Database;
-  let deps: ActivityDeps;
+  let deps: StoreResultDeps;
   let signed: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'videogen-provenance-'));
@@ -50,7 +50,9 @@ describe('the origin of stored videos', () => {
       createVideoNormaliser(pinnedFfmpeg()),
       createVideoInspector(pinnedFfmpeg()),
     ];
-    deps = { ...activityDeps(db, folder, []), normalizeVideo, inspectVideo };
+    const machine = { workFolder: join(folder, '.work') };
+    const media = createFolderStore(folder);
+    deps = { db, media, normalizeVideo, inspectVideo, serviceName: 'Videogen', machine, events: silentEvents };
     signed = await signedCopy(fakeVideoPath, 'signed');
   });
   after(async () => {

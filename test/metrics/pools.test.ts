@@ -7,8 +7,8 @@ import { createMetrics } from '../../src/metrics/metrics.ts';
 import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
-import { reserveSlot } from '../../src/providers/slots.ts';
-import { setProviderSwitchAs, recordPoolFailure } from '../../src/providers/provider-pools.ts';
+import { reserveSlot } from '../../src/tasks/jobs/slots.ts';
+import { setProviderSwitchAs, recordPoolFailure } from '../../src/tasks/jobs/provider-pools.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 

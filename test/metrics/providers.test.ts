@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import { secretReader } from '../../src/config/config.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
@@ -13,7 +13,7 @@ import { findTask } from '../../src/tasks/tasks.ts';
 import { faults, type FaultProxy, startFaultProxy } from '../fakes/fault-proxy.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
 import { jobCost, type OwnUpstream, startOwnUpstream } from '../fakes/own-upstream.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { catalogueAt, workerParts } from '../support/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { heldProvider } from '../support/fake-providers.ts';
 import { playTask } from '../support/play-task.ts';
@@ -82,14 +82,14 @@ function worldOf() {
     warn: () => {},
     emit: events.emit,
   });
-  const deps: ActivityDeps = {
-    ...activityDeps(database.db, folder, []),
-    models: catalogue.models,
+  const parts: WorkerParts = {
+    ...workerParts(database.db, folder, []),
+    catalogue: catalogueAt(catalogue.models),
     providers,
     events,
   };
   return {
-    deps,
+    parts,
     reload: () => (catalogue = readCatalogueFile({ path: join(folder, 'catalogue.json'), readSecret })),
     text: () => metrics.registry.metrics(),
     close: async () => void (await Promise.all(clients.map((client) => client.close()))),
@@ -103,7 +103,7 @@ async function play(
   meanwhile = async () => {},
 ): Promise<string | undefined> {
   const taskId = await acceptTestTask(database.db, accountId, taskParam(prompt));
-  const played = playTask({ next: () => world.deps }, { taskId, betweenAttempts: async () => {} });
+  const played = playTask({ next: () => world.parts }, { taskId, betweenAttempts: async () => {} });
   const job = await waitFor('its job', async () => (await upstream.books.jobsFor(prompt))[0]);
   await meanwhile();
   await upstream.books.end(job.id, end);
@@ -183,7 +183,7 @@ test('what is refused is counted with its reason, and names that left the catalo
   await proxy.play(faults['gets 429'], ({ method }) => method === 'PUT');
   const stop = new Error('a test');
   const taskId = await acceptTestTask(database.db, accountId, taskParam('refused'));
-  const attempts = playTask({ next: () => world.deps }, { taskId, betweenAttempts: () => Promise.reject(stop) });
+  const attempts = playTask({ next: () => world.parts }, { taskId, betweenAttempts: () => Promise.reject(stop) });
   await assert.rejects(attempts, stop);
   const samples = await scraped();
   assert.equal(samples.get('calls_total{provider="script",outcome="busy"}'), 1);
@@ -192,10 +192,10 @@ test('what is refused is counted with its reason, and names that left the catalo
   await writeCatalogue({}, [[{ provider: 'preview', model }]]);
   world.reload();
   for (const name of ['script', 'locked', 'wan"} 1\nevil']) {
-    world.deps.events.emit({ kind: 'provider_resubmission', provider: name });
+    world.parts.events.emit({ kind: 'provider_resubmission', provider: name });
     const unpriced = { costMicros: undefined, costCurrency: undefined, costBasis: undefined, runMs: undefined };
     const job = { provider: name, pool: `${name}/wan`, outcome: 'abandoned', ...unpriced } as const;
-    world.deps.events.emit({ kind: 'job_ended', job });
+    world.parts.events.emit({ kind: 'job_ended', job });
   }
   const later = await scraped();
   assert.equal(later.get('resubmissions_total{provider="(removed)"}'), 3);

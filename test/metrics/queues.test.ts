@@ -6,7 +6,7 @@ import { createMetrics } from '../../src/metrics/metrics.ts';
 import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
-import { completeTask, confirmCharge, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, confirmCharge, failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
 
@@ -103,7 +103,7 @@ test('tasks are shown in their states and queues, with the age of the oldest; th
   const queued = [await accept(model.local, 400), await accept(model.local, 90), await accept(model.remote, 30)];
   for (const taskId of queued) await confirmCharge(database.db, taskId);
   const running = await accept(model.local, 1_000);
-  await startGeneration(database.db, running);
+  await beginGeneration(database.db, running);
   const ended = [await accept(model.local, 5_000, 'http://receiver.test/'), await accept(model.local, 5_000)];
   await completeTask(database.db, ended[0] ?? '', madeUpResult);
   await failAndRefund(database.db, ended[1] ?? '', { failCode: 'internal', failMsg: 'A test.' });

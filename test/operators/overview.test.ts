@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runAudit } from '../../src/credits/ledger-audit.ts';
-import { failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
+import { failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../support/operator.ts';
 
@@ -34,7 +34,7 @@ test('200 tasks of all accounts, the day, owed callbacks, and what is wrong with
   const running = await service.create(one.key, plainRequest);
   await service.create(two.key, plainRequest);
   await failAndRefund(db, String(failing.json.data['taskId']), { failCode: 'timeout', failMsg: 'It took too long.' });
-  await startGeneration(db, String(running.json.data['taskId']));
+  await beginGeneration(db, String(running.json.data['taskId']));
   const text = 'update accounts set balance = balance + 1 where id = $1';
   await db.run({ name: 'test-break-books', text }, [two.accountId]);
   await runAudit(db, 'recent');

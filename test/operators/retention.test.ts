@@ -14,8 +14,8 @@ import { deleteExpiredUsers } from '../../src/people/erasure.ts';
 import { inviteAs, setOperatorAs } from '../../src/people/people.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { deleteMembership, grantAccess } from '../../src/people/memberships.ts';
-import { intendProviderJob } from '../../src/providers/job-creates.ts';
-import { endProviderJob } from '../../src/providers/job-ends.ts';
+import { intendProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { endProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import {
   deleteExpiredAccountEvents,
   deleteExpiredCreateAttempts,
@@ -27,7 +27,7 @@ import {
 } from '../../src/operators/retention.ts';
 import { completeTask, findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { createUser, findUser } from '../../src/people/users.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { workerParts } from '../support/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
@@ -278,13 +278,10 @@ test('housekeeping deletes expired records, and prompts only where their retenti
       (
         await query(`select count(*)::int as count from security_events where created_at < now() - interval '90 days'`)
       )[0]?.['count'];
-    const deps = {
-      ...activityDeps(db, folder, []),
-      engine: { ...activityDeps(db, folder, []).engine, forgetTask: () => Promise.resolve(true) },
-    };
+    const { log, events, media, settings } = workerParts(db, folder, []);
+    const deps = { db, log, events, media, engine: { forgetTask: () => Promise.resolve(true) } };
     const run = async (promptsMs: number | undefined) => {
-      const retention = { ...deps.retention, promptsMs };
-      const housekeep = createHousekeep({ ...deps, retention });
+      const housekeep = createHousekeep({ ...deps, retention: { ...settings.retention, promptsMs } });
       for (const step of housekeepingSteps) await silentActivity({ workflowId: 'housekeeping' }, () => housekeep(step));
     };
     const promptOf = async () => (await findTask(db, taskId))?.param.input.prompt;

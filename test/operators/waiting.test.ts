@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
-import { recordPoolFailure, setProviderSwitchAs } from '../../src/providers/provider-pools.ts';
-import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
-import { reserveSlot } from '../../src/providers/slots.ts';
-import { confirmCharge, recordRetry, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
+import { recordPoolFailure, setProviderSwitchAs } from '../../src/tasks/jobs/provider-pools.ts';
+import { intendReservedJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { reserveSlot } from '../../src/tasks/jobs/slots.ts';
+import { confirmCharge, recordRetry, failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../support/operator.ts';
 import { shell } from '../support/person.ts';
@@ -49,7 +49,7 @@ async function take(taskId: string): Promise<void> {
   assert.equal((await reserve(taskId)).kind, 'granted');
   await intendReservedJob(db(), { taskId, ordinal: 1, pool, configHash: 'a'.repeat(64), config: '{}' });
   await recordProviderJob(db(), { taskId, ordinal: 1, jobId: taskId });
-  await startGeneration(db(), taskId, true);
+  await beginGeneration(db(), taskId, true);
 }
 
 type Waiting = {
@@ -136,7 +136,7 @@ test('tasks wait for their start, for a worker, and for the attempt after a fail
   await db().run({ name: 'test-age-task', text }, [accepted]);
   await newTask();
   const failed = await newTask();
-  await startGeneration(db(), failed);
+  await beginGeneration(db(), failed);
   assert.deepEqual(await reasonsOf(), [
     ['start', 1],
     ['worker', 1],
@@ -144,7 +144,7 @@ test('tasks wait for their start, for a worker, and for the attempt after a fail
   await recordRetry(db(), failed, 60_000);
   const { tasks } = await waiting();
   assert.deepEqual(tasks.map(({ reason }) => reason).toSorted(), ['retry', 'start', 'worker']);
-  await startGeneration(db(), failed);
+  await beginGeneration(db(), failed);
   assert.deepEqual((await reasonsOf()).length, 2);
 });
 

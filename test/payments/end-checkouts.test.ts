@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
-import { createClosingActivities } from '../../activities/close-account.ts';
+import { createEmptyAccountPage } from '../../activities/close-account.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { endCheckout, listOpenCheckouts } from '../../src/payments/end-checkout.ts';
 import type { PaymentDeps } from '../../src/payments/process-payments.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { workerParts } from '../support/worker-parts.ts';
 import { shell } from '../support/person.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { atEachAwait } from './mortal-deps.ts';
@@ -26,8 +26,9 @@ const sessionState = (sessionId: string) => records().sessions.get(sessionId)?.s
 
 /** One pass of the workflow that empties a closed account. */
 function empty(accountId: string) {
-  const deps = { ...activityDeps(stage.database.db, tmpdir(), []), payments: stage.provider, publicUrl: serviceUrl };
-  return silentActivity({ workflowId: 'close' }, () => createClosingActivities(deps).emptyAccountPage({ accountId }));
+  const payments = { provider: stage.provider, serviceUrl };
+  const deps = { ...workerParts(stage.database.db, tmpdir(), []), payments };
+  return silentActivity({ workflowId: 'close' }, () => createEmptyAccountPage(deps)({ accountId }));
 }
 
 test("closing an account ends its open checkouts at Stripe, and no other account's", async () => {

@@ -1,6 +1,6 @@
 import type { PaymentProvider } from '../../src/payments/contract.ts';
 import type { PaymentDeps } from '../../src/payments/process-payments.ts';
-import { type DeathPoint, Killed } from '../support/interrupted-deps.ts';
+import { type DeathPoint, Killed } from '../support/interrupted-parts.ts';
 
 // A process that dies at each of its awaits, before the call or after it: nothing that it would have done afterwards happens.
 

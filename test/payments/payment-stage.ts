@@ -4,6 +4,7 @@ import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { readBooks } from '../../src/credits/credits.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import type { ServiceEvent } from '../../src/metrics/events.ts';
+import type { Emits } from '../../src/platform/emits.ts';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import type { CreditPackage } from '../../src/models/catalogue/packages.ts';
 import type { PaymentProvider } from '../../src/payments/contract.ts';
@@ -27,7 +28,7 @@ export type PaymentStage = {
   readonly database: TestDatabase;
   readonly stripe: FakeStripe;
   readonly provider: PaymentProvider;
-  readonly deps: PaymentDeps;
+  readonly deps: PaymentDeps & { readonly events: Emits<ServiceEvent> };
   readonly emitted: ServiceEvent[];
   newAccount(credits?: number): Promise<string>;
   /** Starts a checkout; returns the ids on both sides. */
@@ -67,7 +68,7 @@ export async function openPaymentStage(): Promise<PaymentStage> {
   const provider = providerAt(stripe);
   const emitted: ServiceEvent[] = [];
   const events = { emit: (event: ServiceEvent) => void emitted.push(event) };
-  const deps: PaymentDeps = { db: database.db, provider, serviceUrl, log: pino({ level: 'silent' }), events };
+  const deps = { db: database.db, provider, serviceUrl, log: pino({ level: 'silent' }), events };
   let delivered = 0;
   const deliver = async (to: PaymentDeps = deps) => {
     for (; delivered < stripe.records.events.length; delivered += 1) await deliverOne(stripe, delivered, to);

@@ -15,10 +15,10 @@ import type { Database, Statement } from '../../src/platform/database/database.t
 import { findEventEndpoint, requestEventRedelivery } from '../../src/callbacks/event-endpoint.ts';
 import { listOwnEvents, redeliverFailedEvents } from '../../src/callbacks/own-deliveries.ts';
 import { listOverdueDeliveries } from '../../src/callbacks/deliveries.ts';
-import { intendProviderJob } from '../../src/providers/job-creates.ts';
-import { listUnsettledJobs } from '../../src/providers/job-ends.ts';
-import { reserveSlot, sweepSlots } from '../../src/providers/slots.ts';
-import { listModelTroubles } from '../../src/providers/model-trouble.ts';
+import { intendProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { listUnsettledJobs } from '../../src/tasks/jobs/job-ends.ts';
+import { reserveSlot, sweepSlots } from '../../src/tasks/jobs/slots.ts';
+import { listModelTroubles } from '../../src/tasks/jobs/model-trouble.ts';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { countTasks } from '../../src/tasks/count-tasks.ts';
 import * as lists from '../../src/tasks/task-list.ts';
@@ -75,7 +75,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     const [taskId, failing] = [await newTask(accountId), await newTask(accountId)];
     await tasks.confirmCharge(watched, taskId);
     await intendProviderJob(watched, { taskId, ordinal: 1, provider: 'preview' });
-    await tasks.startGeneration(watched, taskId);
+    await tasks.beginGeneration(watched, taskId);
     await tasks.touchGenerations(watched, [taskId]);
     await tasks.completeTask(watched, taskId, madeUpResult);
     await tasks.failAndRefund(watched, failing, { failCode: 'internal', failMsg: 'It failed.' });

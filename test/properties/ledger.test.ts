@@ -6,7 +6,7 @@ import type { TaskParam } from '../../src/tasks/task.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import type { CreateOutcome, NewTask } from '../../src/tasks/create-outcome.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
-import { completeTask, confirmCharge, findTask, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, confirmCharge, findTask, failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
 import { checkBooks } from '../../src/credits/ledger-rules.ts';
 import { bookCredits, readBooks } from '../../src/credits/credits.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
@@ -136,7 +136,7 @@ async function perform(account: TestAccount, each: Step): Promise<Outcome> {
   const taskId = taskIds[each.slot] ?? '';
   if (each.kind === 'accept') return acceptAs(account, each);
   if (each.kind === 'confirm') return (await confirmCharge(db, taskId))?.state ?? 'unknown';
-  if (each.kind === 'start') return (await startGeneration(db, taskId))?.state ?? 'unknown';
+  if (each.kind === 'start') return (await beginGeneration(db, taskId))?.state ?? 'unknown';
   if (each.kind === 'complete') return endOf(completeTask(db, taskId, madeUpResult));
   return endOf(failAndRefund(db, taskId, { failCode: 'internal', failMsg: 'It failed.' }));
 }

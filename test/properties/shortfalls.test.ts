@@ -14,7 +14,7 @@ import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { standardInput } from '../../src/tasks/task-input.ts';
 import { taskTerms } from '../../src/tasks/task-terms.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { workerParts } from '../support/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
 import { runs } from '../support/property.ts';
@@ -73,7 +73,7 @@ const creditsOf = ({ creditsPerSecond, creditsPerVideo }: Price, seconds: number
   seconds * creditsPerSecond + creditsPerVideo;
 
 test('charged less refunded is the price of what was delivered, for any catalogue, order and video', async () => {
-  const deps = activityDeps(database.db, '/nonexistent', []);
+  const deps = workerParts(database.db, '/nonexistent', []);
   await fc.assert(
     fc.asyncProperty(catalogue, order, made, async ({ standard, silent, shortfall }, ordered, { shape, ...video }) => {
       const name = `model-${uuidv7()}`;

@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Job, JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import { createOwnProvider } from '../../src/providers/own/own-provider.ts';
-import { createPoller, createPollRate } from '../../src/providers/poller.ts';
+import { createPoller, createPollReservations } from '../../src/providers/poller.ts';
 import { providerDeps } from './provider-client.ts';
 import { jobOf, jobRequest } from './job-request.ts';
 
@@ -51,7 +51,7 @@ export function stage(t: TestContext, traits: Traits = {}) {
   const provider = { ...base, maxBatch: 100, forgetsJobs: false, ...traits, status };
   const poller = createPoller({
     provider,
-    rate: createPollRate(),
+    reservePollTime: createPollReservations(),
     warn: (event, detail) => warnings.push(`${event}: ${detail}`),
     onPoll: (outcome) => outcomes.push(outcome),
   });

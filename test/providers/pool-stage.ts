@@ -1,8 +1,8 @@
 import { after, before, beforeEach } from 'node:test';
 import { createAccount } from '../../src/accounts/accounts.ts';
-import { intendReservedJob } from '../../src/providers/job-creates.ts';
-import { recordPoolFailure } from '../../src/providers/provider-pools.ts';
-import { type Admission, reserveSlot } from '../../src/providers/slots.ts';
+import { intendReservedJob } from '../../src/tasks/jobs/job-creates.ts';
+import { recordPoolFailure } from '../../src/tasks/jobs/provider-pools.ts';
+import { type Admission, reserveSlot } from '../../src/tasks/jobs/slots.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 

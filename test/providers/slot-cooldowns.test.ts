@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordProviderJob } from '../../src/providers/job-creates.ts';
-import { endProviderJob } from '../../src/providers/job-ends.ts';
-import { closeBreaker, listPools, recordPoolFailure, setProviderSwitchAs } from '../../src/providers/provider-pools.ts';
+import { recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { endProviderJob } from '../../src/tasks/jobs/job-ends.ts';
+import {
+  closeBreaker,
+  listPools,
+  recordPoolFailure,
+  setProviderSwitchAs,
+} from '../../src/tasks/jobs/provider-pools.ts';
 import { poolStage, provider } from './pool-stage.ts';
 
 const actor = { kind: 'command_line', name: 'ada' } as const;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { listClaimedJobs, recordProviderJob } from '../../src/providers/job-creates.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
-import { endProviderJob, recordUpstreamEnd, settleProviderJob } from '../../src/providers/job-ends.ts';
-import { closeBreaker, listPools } from '../../src/providers/provider-pools.ts';
-import { type Admission, reserveSlot, sweepSlots } from '../../src/providers/slots.ts';
+import { listClaimedJobs, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
+import { endProviderJob, recordUpstreamEnd, settleProviderJob } from '../../src/tasks/jobs/job-ends.ts';
+import { closeBreaker, listPools } from '../../src/tasks/jobs/provider-pools.ts';
+import { type Admission, reserveSlot, sweepSlots } from '../../src/tasks/jobs/slots.ts';
 import { failAndRefund, touchGenerations } from '../../src/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { poolStage, provider, type Waiter } from './pool-stage.ts';

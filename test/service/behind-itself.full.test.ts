@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { readBooks } from '../../src/credits/credits.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { xmpIn } from '../media/boxes.ts';
 import { createdTask, resultUrlsIn, waitForRecord } from '../support/api.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { listTasks } from '../../src/tasks/task-list.ts';
 import { dataUrl } from '../ingress/data-url.ts';

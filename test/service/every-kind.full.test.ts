@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { decodeImage } from '../../src/media/image-decode.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { startArkUpstream } from '../fakes/ark.ts';
 import { skipWithoutCog, startCogUpstream } from '../fakes/cog-server.ts';
 import { startFakeComfyui } from '../fakes/comfyui.ts';

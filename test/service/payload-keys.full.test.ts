@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { pino } from 'pino';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import { parsePayloadKeys } from '../../src/temporal/payload-keys.ts';
 import { taskWorkflowId } from '../../src/temporal/task-queues.ts';
 import type { Settings } from '../../src/config/settings.ts';
@@ -34,7 +34,7 @@ async function withInstallation(
   }
 }
 
-const unchanged = (deps: ActivityDeps) => deps;
+const unchanged = (parts: WorkerParts) => parts;
 
 async function installation({ settings, database }: Awaited<ReturnType<typeof createTestEnvironment>>) {
   const { db } = database;
@@ -122,7 +122,7 @@ describe('the keys of payloads', { concurrency: 3 }, () => {
     withInstallation(async ({ db, start, withWorker, withTemporal, history }) => {
       const receiver = await startCallbackReceiver({});
       const upstream = createFakeUpstream({ instant: false, progress: 40 });
-      const held = (deps: ActivityDeps) => withUpstream(deps, upstream);
+      const held = (parts: WorkerParts) => withUpstream(parts, upstream);
       try {
         const generate = async () => {
           const id = await start(['one'], 'a lighthouse', `${receiver.url}/a`);
@@ -154,7 +154,7 @@ describe('the keys of payloads', { concurrency: 3 }, () => {
     withInstallation(async ({ db, start, withWorker, generating, history }) => {
       // No job ends before all keys have changed.
       const upstream = createFakeUpstream({ instant: false });
-      const held = (deps: ActivityDeps) => withUpstream(deps, upstream);
+      const held = (parts: WorkerParts) => withUpstream(parts, upstream);
       const startGenerating = async (keys: readonly string[]) => {
         const taskId = await start(keys, 'rotation');
         await generating(taskId);

@@ -1,14 +1,14 @@
-import type { ActivityDeps } from '../../activities/deps.ts';
 import type { Attempt } from '../../activities/generation/attempt.ts';
+import { generationDepsOf, type WorkerParts } from '../../src/main/wire-activities.ts';
 import { noMedia } from '../../src/tasks/ports.ts';
 import type { Task } from '../../src/tasks/task.ts';
 
 /** An attempt at the generation of a task, without its timers. */
-export function attemptAt(deps: ActivityDeps, task: Task, workFolder: string): Attempt {
+export function attemptAt(parts: WorkerParts, task: Task, workFolder: string): Attempt {
   const deadlineMs = 60_000;
   const { signal } = new AbortController();
   return {
-    deps,
+    deps: generationDepsOf(parts),
     task: { ...task, isFirst: false, leftMs: deadlineMs, deadlineMs },
     started: { at: 0 },
     form: undefined,

@@ -3,8 +3,9 @@ import { effectiveRules } from '../../src/models/catalogue/rules.ts';
 import { defaultModels } from '../../src/models/model.ts';
 import type { RunProvider, Provider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import type { JobTerms } from '../../src/providers/contract.ts';
-import { openProvider, type Providers } from '../../src/providers/registry.ts';
+import { openProvider } from '../../src/providers/registry.ts';
 import { inputLimits, ratios, resolutions } from '../../src/tasks/input-bounds.ts';
 import { standardInput } from '../../src/tasks/task-input.ts';
 
@@ -14,7 +15,7 @@ export type FakeTerms = Partial<Pick<JobTerms, 'failedJobs' | 'onLostJob' | 'onR
 export function providersOf(
   all: readonly Provider[],
   termsOf: (name: string) => FakeTerms | undefined = () => undefined,
-): Providers {
+): WorkerParts['providers'] {
   const opened = new Map(
     all.map((provider) => {
       const terms = {
@@ -26,7 +27,11 @@ export function providersOf(
       return [provider.name, openProvider(provider, terms)];
     }),
   );
-  return { ofEntry: ({ provider }) => opened.get(provider), ofJob: ({ provider }) => opened.get(provider) };
+  return {
+    ofEntry: ({ provider }) => opened.get(provider),
+    ofJob: ({ provider }) => opened.get(provider),
+    test: () => Promise.reject(new Error('not used in this test')),
+  };
 }
 
 /** A FAKE that renders nothing: its job is a ready-made clip, and ends with its call. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import type { Environment } from '../../src/config/config.ts';
 import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
 import type { RunningPart, Settings } from '../../src/config/settings.ts';
@@ -23,7 +23,7 @@ export const openingCredits = 10_000;
 type WorkerChanges = {
   readonly settings?: Partial<Settings>;
   readonly catalogue?: FakeCatalogue;
-  readonly adapt?: (deps: ActivityDeps) => ActivityDeps;
+  readonly adapt?: (parts: WorkerParts) => WorkerParts;
 };
 
 export type EngineClient = ReturnType<typeof connectEngine>;

@@ -1,4 +1,4 @@
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { externalSettings } from '../../src/config/settings.ts';
@@ -10,10 +10,10 @@ const [when, name] = process.argv.slice(2);
 const settings = externalSettings(readConfig());
 await startWorker(settings, createLog({ level: 'silent' }), dying, undefined, wrap);
 
-function wrap(deps: ActivityDeps): ActivityDeps {
-  const { db, inspectVideo, media } = deps;
+function wrap(parts: WorkerParts): WorkerParts {
+  const { db, videoTools, media } = parts;
   return {
-    ...deps,
+    ...parts,
     db: { ...db, run: (statement, values) => around(statement.name, () => db.run(statement, values)) },
     media: {
       ...media,
@@ -22,7 +22,10 @@ function wrap(deps: ActivityDeps): ActivityDeps {
         return around('put', () => media.put(key, path));
       },
     },
-    inspectVideo: (...args) => around('inspectVideo', () => inspectVideo(...args)),
+    videoTools: {
+      ...videoTools,
+      inspectVideo: (...args) => around('inspectVideo', () => videoTools.inspectVideo(...args)),
+    },
   };
 }
 

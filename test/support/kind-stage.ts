@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import { secretReader } from '../../src/config/config.ts';
 import type { Catalogue } from '../../src/models/catalogue/models.ts';
@@ -9,13 +9,13 @@ import type { UpstreamClient } from '../../src/providers/contract.ts';
 import { createProviders } from '../../src/providers/registry.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { catalogueOf, type PlacedKind } from '../fakes/kinds.ts';
-import { activityDeps } from './activity-deps.ts';
+import { catalogueAt, workerParts } from './worker-parts.ts';
 import { heldProvider } from './fake-providers.ts';
-import { interruptedDeps, Killed } from './interrupted-deps.ts';
+import { interruptedParts, Killed } from './interrupted-parts.ts';
 
 /** One process: the activities with the real adapters, and connections of its own. */
 export type Life = {
-  readonly deps: ActivityDeps;
+  readonly parts: WorkerParts;
   /** Kills it: from now on none of its calls does anything, and no request leaves. */
   die(at: string): void;
   isDead(): boolean;
@@ -37,7 +37,10 @@ export function startLife(
   db: Database,
   folder: string,
   catalogue: Catalogue,
-  changes: Pick<ActivityDeps, 'startDeadline' | 'fetchMedia'>,
+  {
+    startDeadline,
+    fetchMedia,
+  }: Pick<WorkerParts['watches'], 'startDeadline'> & Pick<WorkerParts['videoTools'], 'fetchMedia'>,
 ): Life {
   const dead = new AbortController();
   const clients: ProviderClient[] = [];
@@ -53,9 +56,16 @@ export function startLife(
     warn: () => undefined,
     emit: () => undefined,
   });
-  const clean = { ...activityDeps(db, folder, []), ...changes, models: catalogue.models, providers };
+  const { watches, videoTools, ...rest } = workerParts(db, folder, []);
+  const clean = {
+    ...rest,
+    watches: { ...watches, startDeadline },
+    videoTools: { ...videoTools, fetchMedia },
+    catalogue: catalogueAt(catalogue.models),
+    providers,
+  };
   return {
-    deps: interruptedDeps(clean, undefined, dead).deps,
+    parts: interruptedParts(clean, undefined, dead).parts,
     die: (at) => dead.abort(new Killed(at)),
     isDead: () => dead.signal.aborted,
     close: async () => void (await Promise.all(clients.map((client) => client.close()))),

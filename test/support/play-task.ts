@@ -1,26 +1,26 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { ActivityDeps } from '../../activities/deps.ts';
-import { createGenerationActivities, createMainActivities } from '../../activities/index.ts';
+import type { MainActivities } from '../../activities/index.ts';
+import { wireActivities, type WorkerParts } from '../../src/main/wire-activities.ts';
 import { failCodes, type FailCode, type TaskFailure } from '../../src/tasks/task.ts';
-import { Killed } from './interrupted-deps.ts';
+import { Killed } from './interrupted-parts.ts';
 import { silentActivity } from './silent-activity.ts';
 
 /** The processes that take up a task one after the other: an attempt that dies or fails is repeated by the next one. */
-export type Lives = { next(): ActivityDeps };
+export type Lives = { next(): WorkerParts };
 
 /**
  * Plays the part of the engine for one task, without its timeouts: the steps of workflows/video-task.ts in their order, each
  * repeated in a new process until it has an answer or a failure that is not retried.
  */
 export async function playTask(lives: Lives, task: PlayedTask): Promise<'success' | 'fail'> {
-  const main = <T>(step: (activities: ReturnType<typeof createMainActivities>) => Promise<T>) =>
-    untilAnswered(lives, task, (deps) => step(createMainActivities(deps)));
+  const main = <T>(step: (activities: MainActivities) => Promise<T>) =>
+    untilAnswered(lives, task, (parts) => step(wireActivities(parts).main));
   const { taskId } = task;
   const charged = await main((activities) => activities.chargeCredits({ taskId }));
   if (charged.isFinal) throw new Error('the task had ended before it began');
   try {
-    const { form, result: stored } = await untilAnswered(lives, task, (deps) =>
-      createGenerationActivities(deps).generateVideo({ taskId, isRemote: charged.isRemote }),
+    const { form, result: stored } = await untilAnswered(lives, task, (parts) =>
+      wireActivities(parts).generation.generateVideo({ taskId, isRemote: charged.isRemote }),
     );
     const result = stored ?? (await main((activities) => activities.storeResult({ taskId, form })));
     const end = await main((activities) => activities.completeTask({ taskId, result }));
@@ -43,12 +43,12 @@ export type PlayedTask = {
 async function untilAnswered<T>(
   lives: Lives,
   { taskId, betweenAttempts, attempts = 8 }: PlayedTask,
-  step: (deps: ActivityDeps) => Promise<T>,
+  step: (parts: WorkerParts) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
-    const deps = lives.next();
+    const parts = lives.next();
     try {
-      return await silentActivity({ workflowId: taskId, attempt }, () => step(deps));
+      return await silentActivity({ workflowId: taskId, attempt }, () => step(parts));
     } catch (error) {
       if (!isRepeated(error)) throw error;
       await betweenAttempts();

@@ -1,4 +1,4 @@
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import { createLog } from '../../src/platform/log.ts';
 import type { RunningPart, Settings } from '../../src/config/settings.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
@@ -11,29 +11,35 @@ export async function startWorkerWith(
   settings: Settings,
   upstream: FakeUpstream,
   catalogue?: FakeCatalogue,
-  adapt: (deps: ActivityDeps) => ActivityDeps = (deps) => deps,
+  adapt: (parts: WorkerParts) => WorkerParts = (parts) => parts,
 ): Promise<RunningPart> {
   const fail = (error: unknown) => {
     throw error;
   };
-  const part = await startWorker(settings, createLog({ level: settings.logLevel }), fail, undefined, (deps) =>
-    adapt(withUpstream(deps, upstream, catalogue)),
+  const part = await startWorker(settings, createLog({ level: settings.logLevel }), fail, undefined, (parts) =>
+    adapt(withUpstream(parts, upstream, catalogue)),
   );
   await part.running;
   return part;
 }
 
-export function withUpstream(deps: ActivityDeps, upstream: FakeUpstream, catalogue?: FakeCatalogue): ActivityDeps {
+export function withUpstream(parts: WorkerParts, upstream: FakeUpstream, catalogue?: FakeCatalogue): WorkerParts {
   return {
-    ...deps,
-    models: modelsAt([upstream.provider.name], { deadlineMs: 30 * 60_000, ...catalogue }),
+    ...parts,
+    catalogue: {
+      ...parts.catalogue,
+      models: () => modelsAt([upstream.provider.name], { deadlineMs: 30 * 60_000, ...catalogue }),
+    },
     providers: providersOf([upstream.provider]),
-    inspectVideo: () => Promise.resolve({ measured: madeUpMeasures, isPosterMade: true }),
-    media: { ...deps.media, put: (key, path) => putIfThere(deps, key, path) },
+    videoTools: {
+      ...parts.videoTools,
+      inspectVideo: () => Promise.resolve({ measured: madeUpMeasures, isPosterMade: true }),
+    },
+    media: { ...parts.media, put: (key, path) => putIfThere(parts, key, path) },
   };
 }
 
 /** There is no poster, since nothing was measured. */
-async function putIfThere(deps: ActivityDeps, key: string, path: string): Promise<void> {
-  if (!key.endsWith('.jpg')) await deps.media.put(key, path);
+async function putIfThere({ media }: WorkerParts, key: string, path: string): Promise<void> {
+  if (!key.endsWith('.jpg')) await media.put(key, path);
 }

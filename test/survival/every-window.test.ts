@@ -9,13 +9,14 @@ import { keysOf, type Task } from '../../src/tasks/task.ts';
 import type { MediaFetch } from '../../src/media/reference-media.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { workerParts } from '../support/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
 import { type FakeTerms, providersOf } from '../support/fake-providers.ts';
-import { type DeathPoint, interruptedDeps } from '../support/interrupted-deps.ts';
+import { type DeathPoint, interruptedParts } from '../support/interrupted-parts.ts';
+import { recordTransitions, unknownTransitions } from '../support/job-transitions.ts';
 import { playTask } from '../support/play-task.ts';
 import { acceptTestTask, entryKinds, taskParam } from '../support/tasks.ts';
 import { createTestDeadlines, type TestDeadlines } from '../support/test-deadlines.ts';
@@ -54,13 +55,16 @@ describe('a process that dies anywhere, before a call or before it receives the 
   let folder: string;
   before(async () => {
     database = await createTestDatabase();
+    await recordTransitions(database.db);
     folder = await mkdtemp(join(tmpdir(), 'videogen-windows-'));
   });
   after(async () => {
     const violations = await auditLedger(database.db);
+    const unknown = await unknownTransitions(database.db);
     await rm(folder, { recursive: true });
     await database.close();
     assert.deepEqual(violations, []);
+    assert.deepEqual(unknown, [], 'jobs change as job-states.ts declares');
   });
 
   test('leaves a task that succeeds with one charge, one job upstream, one video and no scrap', async () => {
@@ -222,20 +226,21 @@ describe('a process that dies anywhere, before a call or before it receives the 
     // Each task has its own upstreams, because one that failed takes no task for a while.
     const upstream = createFakeUpstream({ name: `fake-${taskId}`, ...options });
     const spare = createFakeUpstream({ name: `spare-${taskId}` });
-    // Each process makes its own deps; only the first one dies, wherever in the story its point lies.
+    // Each process makes its own parts; only the first one dies, wherever in the story its point lies.
     const deadlines = createTestDeadlines();
     const asked = isLate === true ? upstreamAtDeadline(upstream, () => passDeadline(deadlines, taskId)) : upstream;
     const { startDeadline } = deadlines;
     const providers = providersOf([asked.provider, spare.provider], () => terms);
+    const { watches, videoTools, ...rest } = workerParts(db, folder, [asked, spare]);
     const clean = {
-      ...activityDeps(db, folder, [asked, spare]),
+      ...rest,
       providers,
-      startDeadline,
-      fetchMedia: fetchNothing,
+      watches: { ...watches, startDeadline },
+      videoTools: { ...videoTools, fetchMedia: fetchNothing },
     };
-    const first = interruptedDeps(clean, death);
+    const first = interruptedParts(clean, death);
     let hasDied = false;
-    const lives = { next: () => (hasDied ? clean : first.deps) };
+    const lives = { next: () => (hasDied ? clean : first.parts) };
     const betweenAttempts = async () => {
       hasDied = first.calls.length > death.call;
       // A lost call is looked up a minute later.

@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { catalogueOf, kinds, upstreamKey, writeKindFiles } from '../fakes/kinds.ts';
 import { markedVideo, startOwnUpstream } from '../fakes/own-upstream.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { createInstallation, model } from '../support/installation.ts';
 import { endOf, endPrograms, startProgram } from '../support/programs.ts';
 import { acceptTestTask, entryKinds, taskParam, waitForEnd } from '../support/tasks.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import type { Attempts } from '../../activities/attempts.ts';
+import type { GenerationAttempts } from '../../activities/generation-attempts.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import { isFinal, type FailCode } from '../../src/tasks/task.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { ageTask } from '../support/aged.ts';
@@ -18,7 +19,7 @@ const [startGraceMs, stopGraceMs] = [10_000, 30_000];
 describe('an operator', { concurrency: true }, () => {
   /** The task of each attempt of the worker that has ended. */
   const endedAttempts: string[] = [];
-  const watched = (attempts: Attempts): Attempts => ({
+  const watched = (attempts: GenerationAttempts): GenerationAttempts => ({
     begin: (taskId) => {
       const attempt = attempts.begin(taskId);
       const stop = () => {
@@ -34,7 +35,11 @@ describe('an operator', { concurrency: true }, () => {
   before(async () => {
     installation = await createInstallation({ STUCK_TASK_SECONDS: '5' });
     receiver = await startCallbackReceiver();
-    await installation.startWorker({ adapt: (deps) => ({ ...deps, attempts: watched(deps.attempts) }) });
+    const withWatches = (parts: WorkerParts) => ({
+      ...parts,
+      watches: { ...parts.watches, attempts: watched(parts.watches.attempts) },
+    });
+    await installation.startWorker({ adapt: withWatches });
     stopReconciling = installation.keepReconciling();
   });
   after(async () => {

@@ -6,7 +6,7 @@ import { after, before } from 'node:test';
 import type { Task } from '../../src/tasks/task.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { noMedia } from '../../src/tasks/ports.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../fakes/fault-proxy.ts';
@@ -193,7 +193,7 @@ export function createStories(files: Readonly<Record<string, object>> = {}): Sto
       await waitFor('an upstream that takes a job', async () => (await (upstream.isIdle?.() ?? true)) || undefined);
     };
     try {
-      const lives = { next: () => (first.isDead() || (isImpatient && hasWaited) ? next.deps : first.deps) };
+      const lives = { next: () => (first.isDead() || (isImpatient && hasWaited) ? next.parts : first.parts) };
       await playTask(lives, { taskId, betweenAttempts });
       await proxy.release();
     } finally {

@@ -2,7 +2,7 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import { groupWaitingTasks } from '../../src/operators/waiting.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
@@ -28,22 +28,22 @@ before(async () => {
 });
 after(() => installation.close());
 
-function failingOnce(deps: ActivityDeps): ActivityDeps {
+function failingOnce(parts: WorkerParts): WorkerParts {
   const fail = (taskId: string | undefined) => {
     if (taskId === undefined || !failing.delete(taskId)) return;
     throw ApplicationFailure.create({ message: 'the store is down', nextRetryDelay: 3_600_000 });
   };
-  const emit: ActivityDeps['events']['emit'] = (event) => {
-    deps.events.emit(event);
+  const emit: WorkerParts['events']['emit'] = (event) => {
+    parts.events.emit(event);
     // This stage ends once the job is recorded.
     if (event.kind === 'stage_ended' && event.stage === 'queue_wait') fail(installation.upstream.jobs.at(-1)?.taskId);
   };
-  const testProvider: ActivityDeps['testProvider'] = async ({ provider }) => {
+  const testProvider: WorkerParts['providers']['test'] = async ({ provider }) => {
     providerTests += 1;
     await providerTestsEnd;
     return { outcome: 'ok', detail: provider };
   };
-  return { ...deps, events: { emit }, testProvider };
+  return { ...parts, events: { emit }, providers: { ...parts.providers, test: testProvider } };
 }
 
 test('an operator gets the result of a test from a worker; simultaneous tests of a provider are one', async (t) => {

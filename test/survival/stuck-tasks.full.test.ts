@@ -2,7 +2,7 @@ import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createReconcileActivities } from '../../activities/reconcile.ts';
+import { createReconcileTasks } from '../../activities/reconcile-tasks.ts';
 import type { Engine } from '../../src/tasks/ports.ts';
 import type { Task } from '../../src/tasks/task.ts';
 import { createLog } from '../../src/platform/log.ts';
@@ -10,7 +10,7 @@ import type { RunningPart, Settings } from '../../src/config/settings.ts';
 import { installTemporalRuntime } from '../../src/temporal/temporal-runtime.ts';
 import { countStuckTasks } from '../../src/tasks/task-list.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { workerParts } from '../support/worker-parts.ts';
 import { createInstallation } from '../support/installation.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { entryKinds } from '../support/tasks.ts';
@@ -120,7 +120,7 @@ async function withTask(
   story: (story: Story) => Promise<void>,
 ): Promise<void> {
   const { settings, db, client, engine, accept, startWorker, close } = await createInstallation();
-  const deps = { ...activityDeps(db, settings.dataFolder, []), engine, stuckTaskMs };
+  const deps = { ...workerParts(db, settings.dataFolder, []), engine, stuckTaskMs };
   const { taskQueue } = settings;
   try {
     const taskId = await accept();
@@ -131,7 +131,7 @@ async function withTask(
       settings,
       startWorker: () => startWorker(),
       reconcile: async () => {
-        await silentActivity({ workflowId: 'reconcile' }, () => createReconcileActivities(deps).reconcileTasks());
+        await silentActivity({ workflowId: 'reconcile' }, () => createReconcileTasks(deps)());
       },
       describe: () => engine.describeTask(taskId),
       task: async () => (await findTask(db, taskId)) ?? assert.fail(),

@@ -2,7 +2,7 @@ import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleOption
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createGenerationActivities, createMainActivities } from '../../activities/index.ts';
+import { wireActivities } from '../../src/main/wire-activities.ts';
 import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
@@ -77,13 +77,13 @@ async function startRelease(
     await openStore(settings, log, { writes: true }),
     () => undefined,
   );
-  const deps = withUpstream(opened.deps, upstream);
+  const activities = wireActivities(withUpstream(opened.parts, upstream));
   const connection = await NativeConnection.connect(settings.temporal.connection);
   const queues = taskQueuesOf(settings.taskQueue);
   const common = { connection, namespace: settings.temporal.namespace, shutdownGraceTime: 500 };
   const workers = await Promise.all([
-    Worker.create({ ...common, workflowBundle, taskQueue: queues.tasks, activities: createMainActivities(deps) }),
-    Worker.create({ ...common, taskQueue: queues['generation-remote'], activities: createGenerationActivities(deps) }),
+    Worker.create({ ...common, workflowBundle, taskQueue: queues.tasks, activities: activities.main }),
+    Worker.create({ ...common, taskQueue: queues['generation-remote'], activities: activities.generation }),
   ]);
   const runs = workers.map((worker) => worker.run());
   return {

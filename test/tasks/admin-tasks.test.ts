@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
-import { completeTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, beginGeneration } from '../../src/tasks/tasks.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
-import { intendProviderJob, recordProviderJob } from '../../src/providers/job-creates.ts';
+import { intendProviderJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../support/operator.ts';
 import { owedCallback } from '../support/owed-callback.ts';
@@ -76,7 +76,7 @@ test('200 tasks of all accounts, newest first, each with its account and as reco
   const ids = [await newTask(one.key), await newTask(two.key), await newTask(one.key), await newTask(two.key)];
   await succeed(String(ids[0]));
   await cancel(String(ids[1]));
-  await startGeneration(service.database.db, String(ids[2]));
+  await beginGeneration(service.database.db, String(ids[2]));
   assert.deepEqual(await walk({ from }), ids.toReversed());
   assert.deepEqual(await walk({ accountId: one.accountId }), [ids[2], ids[0]]);
   for (const [state, id] of [

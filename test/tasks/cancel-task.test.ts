@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { completeTask, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -50,7 +50,7 @@ test('200 a waiting task without a workflow is refunded at once, and repeated re
 
 test('200 a generating task is refunded, stopped, and its callback is told of', async () => {
   const taskId = await created({ callBackUrl: 'http://receiver.test/' });
-  await startGeneration(service.database.db, taskId);
+  await beginGeneration(service.database.db, taskId);
   assert.equal((await cancel({ taskId })).json.data['cancelled'], true);
   assert.deepEqual(stopped(taskId), [{ taskId, accountId: account.accountId, hasCallback: true, hasEvent: false }]);
 });

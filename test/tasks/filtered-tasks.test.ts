@@ -6,7 +6,7 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { checkBooks } from '../../src/credits/ledger-rules.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
 import { countTasks, maxCountedTasks, type TaskCounts } from '../../src/tasks/count-tasks.ts';
-import { completeTask, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
 import type { FailCode } from '../../src/tasks/fail-code.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -65,7 +65,7 @@ function countedIn(counts: TaskCounts): Record<string, number> {
 test('200 counts are those of the own account, by state and outcome, and follow each filter', async () => {
   const { db } = service.database;
   const [waiting, generating] = [await newTask(own(), 'a lighthouse'), await newTask(own())];
-  await startGeneration(db, generating);
+  await beginGeneration(db, generating);
   await succeeded(own());
   await failed(own(), 'cancelled');
   await failed(own(), 'content_rejected');
@@ -187,7 +187,7 @@ const cancelTasks = (account: Account, taskIds: unknown) =>
 test('200 a bulk cancel refunds each unfinished task once, leaves the others, and counts ids of nobody', async () => {
   const { db } = service.database;
   const [waiting, generating, done] = [await newTask(own()), await newTask(own()), await succeeded(own())];
-  await startGeneration(db, generating);
+  await beginGeneration(db, generating);
   const late = await failed(own(), 'timeout');
   const foreign = await newTask(other());
   const ids = [waiting, generating, done, late, foreign, randomUUID(), waiting];

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createCallerFinder } from '../../src/accounts/callers.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
-import { failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
+import { failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
 import { newMember } from '../support/person.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -53,7 +53,7 @@ async function walk(key: string, query: string, between: () => Promise<unknown> 
 test('200 newest first, and each record is what recordInfo answers', async () => {
   const { key } = await service.newAccount(10_000);
   const ids = await newTasks(key, 3);
-  await startGeneration(service.database.db, String(ids[1]));
+  await beginGeneration(service.database.db, String(ids[1]));
   assert.deepEqual(await pageOf(key), { ids: ids.toReversed(), next: undefined });
   const { tasks } = (await list(key)).json.data as { tasks: unknown[] };
   const record = (await service.recordInfo(key, String(ids[1]))).json.data;
@@ -193,7 +193,7 @@ test('200 filters by state, each of them, and by model', async () => {
   const { key } = await service.newAccount(10_000);
   const [waiting = '', generating = '', failed = ''] = await newTasks(key, 3);
   const standard = await newTask(key, 'videogen-2.0');
-  await startGeneration(service.database.db, generating);
+  await beginGeneration(service.database.db, generating);
   await failAndRefund(service.database.db, failed, { failCode: 'timeout', failMsg: 'It took too long.' });
   for (const [query, expected] of [
     ['state=waiting', [standard, waiting]],

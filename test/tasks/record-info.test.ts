@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { TaskResult } from '../../src/tasks/task.ts';
-import { completeTask, confirmCharge, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, confirmCharge, failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
 import { assertSince } from '../support/assert-since.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -79,7 +79,7 @@ test('200 a task in generation shows the progress of the engine, but never 100',
   const taskId = await newTask();
   await confirmCharge(service.database.db, taskId);
   assert.deepEqual([(await recordOf(taskId))['state'], (await recordOf(taskId))['progress']], ['queuing', 0]);
-  await startGeneration(service.database.db, taskId);
+  await beginGeneration(service.database.db, taskId);
   for (const [engine, shown] of [
     [0, 0],
     [41.7, 41],
@@ -95,7 +95,7 @@ test('200 a task in generation shows the progress of the engine, but never 100',
 
 test('200 a successful task shows links that are signed at each reading and lead to this service', async () => {
   const taskId = await newTask();
-  await startGeneration(service.database.db, taskId);
+  await beginGeneration(service.database.db, taskId);
   await completeTask(service.database.db, taskId, resultOf(taskId));
   asked = 0;
   const record = await recordOf(taskId);

@@ -4,11 +4,11 @@ import {
   confirmCharge,
   pauseGeneration,
   failAndRefund,
-  startGeneration,
+  beginGeneration,
   touchGenerations,
 } from '../../src/tasks/tasks.ts';
-import { intendProviderJob, recordProviderJob } from '../../src/providers/job-creates.ts';
-import { recordUpstreamEnd } from '../../src/providers/job-ends.ts';
+import { intendProviderJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { recordUpstreamEnd } from '../../src/tasks/jobs/job-ends.ts';
 import { listUnfinishedTasks } from '../../src/tasks/task-list.ts';
 import { acceptTask, acceptBatch } from '../../src/tasks/accept-task.ts';
 import type { Database } from '../../src/platform/database/database.ts';
@@ -33,7 +33,7 @@ describe('the deadline of a task', () => {
   const accepted = () => acceptTestTask(database.db, accountId, taskParam('clock'));
   const start = async (taskId: string, deadlineMs: number, db: Database = database.db) => {
     await run(db, 'update tasks set deadline_ms = $2 where id = $1', [taskId, deadlineMs]);
-    return await startGeneration(db, taskId);
+    return await beginGeneration(db, taskId);
   };
   /** Works in a transaction, where now() is the same for every statement, so that times are exact. */
   const atOnce = <T>(work: (db: Database) => Promise<T>) =>
@@ -66,7 +66,7 @@ describe('the deadline of a task', () => {
       const taskId = uuidv7();
       await accept({ taskId, accountId, ...requestOf(taskParam('stored')), listedPrices, deadlineMs: 2 * hourMs });
       assert.equal((await confirmCharge(database.db, taskId))?.deadlineMs, 2 * hourMs);
-      assert.equal((await startGeneration(database.db, taskId))?.leftMs, 2 * hourMs);
+      assert.equal((await beginGeneration(database.db, taskId))?.leftMs, 2 * hourMs);
     }
   });
 
@@ -141,7 +141,7 @@ describe('the deadline of a task', () => {
   test('has no meaning once the task is final: nothing is begun, and nothing changes', async () => {
     const taskId = await accepted();
     await failAndRefund(database.db, taskId, { failCode: 'internal', failMsg: 'A test.' });
-    assert.equal(await startGeneration(database.db, taskId), undefined);
+    assert.equal(await beginGeneration(database.db, taskId), undefined);
     await touchGenerations(database.db, [taskId]);
   });
 });

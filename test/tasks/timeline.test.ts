@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { completeTask, confirmCharge, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
-import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
-import { intendProviderJob, recordProviderJob } from '../../src/providers/job-creates.ts';
-import { succeedProviderJob } from '../../src/providers/job-ends.ts';
+import { completeTask, confirmCharge, failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
+import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
+import { intendProviderJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { plainImage } from '../support/hostile-images.ts';
@@ -64,7 +64,7 @@ test('200 a waiting task knows how many of its own are ahead', async () => {
   assert.equal(timeline.aheadOfOwn, 1);
   assert.deepEqual(named(timeline), ['accepted', 'waited']);
   assert.equal(timeline.steps[1]?.endTime, null);
-  await startGeneration(service.database.db, first);
+  await beginGeneration(service.database.db, first);
   assert.equal((await timelineOf(key, second)).aheadOfOwn, 0);
   assert.equal((await timelineOf(key, first)).aheadOfOwn, null);
 });
@@ -74,7 +74,7 @@ test('200 the steps of a success follow each other without a gap, and no provide
   const { key } = await service.newAccount(1_000);
   const taskId = await newTask(key, 'http://127.0.0.1/');
   await confirmCharge(db, taskId);
-  await startGeneration(db, taskId);
+  await beginGeneration(db, taskId);
   await intendProviderJob(db, { taskId, ordinal: 1, provider: 'secret-upstream' });
   await recordProviderJob(db, { taskId, ordinal: 1, jobId: 'job' });
   await succeedProviderJob(db, taskId);

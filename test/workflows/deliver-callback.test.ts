@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { AttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
+import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
 import { callbackPausesMs } from '../../src/callbacks/callback.ts';
 import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
 import { startTimeSkipping } from '../support/time-skipping.ts';
@@ -20,7 +20,10 @@ const [second, minute, hour] = [1, 60, 3_600] as const;
 const delivery = { deliveryId: '019abc12-3456-7def-8901-234567890abc', accountId: 'alice' };
 
 /** The played activity: what the n-th attempt comes to, n counting from 1. It may ask for a redelivery meanwhile. */
-type Receiver = (attempt: number, redeliver: () => Promise<void>) => AttemptOutcome | Promise<AttemptOutcome>;
+type Receiver = (
+  attempt: number,
+  redeliver: () => Promise<void>,
+) => DeliveryAttemptOutcome | Promise<DeliveryAttemptOutcome>;
 
 type Delivering = {
   readonly environment: TestWorkflowEnvironment;
@@ -54,7 +57,7 @@ function attemptsAfter(...pauses: readonly number[]): readonly Step[] {
 async function withDelivery(
   receiver: Receiver,
   use: (delivering: Delivering) => Promise<void>,
-  firstAttempt?: AttemptOutcome,
+  firstAttempt?: DeliveryAttemptOutcome,
 ): Promise<void> {
   assert.ok(environment);
   const { client, nativeConnection: connection } = environment;
@@ -84,8 +87,8 @@ async function withDelivery(
   }
 }
 
-const failed = (retryAfterMs?: number): AttemptOutcome => ({ kind: 'failed', retryAfterMs });
-const delivered: AttemptOutcome = { kind: 'delivered' };
+const failed = (retryAfterMs?: number): DeliveryAttemptOutcome => ({ kind: 'failed', retryAfterMs });
+const delivered: DeliveryAttemptOutcome = { kind: 'delivered' };
 
 test('a receiver that never succeeds gets ten attempts in three days, then the delivery has failed', options, () =>
   withDelivery(

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { AttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
+import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
 import { type Owed, owedDeliveries, taskEventId } from '../../src/tasks/task-event.ts';
 import { callbackWorkflowId, taskQueuesOf } from '../../src/temporal/task-queues.ts';
 import { startTimeSkipping } from '../support/time-skipping.ts';
@@ -42,7 +42,7 @@ type Notified = {
 
 /** Runs a task to the end of its workflow and of the delivery. Without `receiver` no worker serves callbacks until the task has ended. */
 async function notified(
-  receiver?: (attempt: number) => AttemptOutcome,
+  receiver?: (attempt: number) => DeliveryAttemptOutcome,
   environment: TestWorkflowEnvironment | undefined = shared,
   owed: Owed = { hasCallback: true },
 ): Promise<Notified> {
@@ -107,7 +107,7 @@ function msOf(duration: { readonly seconds?: unknown } | null | undefined): numb
   return Number(duration?.seconds) * 1_000;
 }
 
-const delivered = (): AttemptOutcome => ({ kind: 'delivered' });
+const delivered = (): DeliveryAttemptOutcome => ({ kind: 'delivered' });
 const pauses = (inputs: readonly SendCallbackInput[]) => inputs.map(({ nextPauseMs }) => nextPauseMs);
 
 test('a callback that is answered at the first attempt needs no workflow of its own', options, async () => {

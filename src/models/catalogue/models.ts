@@ -150,6 +150,22 @@ export type TierEntry = {
   readonly onRefusedOutput?: 'resubmit';
 };
 
+/** The terms for the failure, loss and cost of a job, which are frozen with it. */
+export type UpstreamTerms = {
+  readonly failedJobs: 'free' | 'billed';
+  readonly onLostJob: 'fail' | 'resubmit';
+  readonly onRefusedOutput?: 'resubmit' | undefined;
+  readonly cost?: CostRule | undefined;
+};
+
+/** Returns the terms of an entry at a provider with these settings. */
+export function upstreamTermsOf(
+  { cost, onRefusedOutput: repeats }: TierEntry,
+  { failedJobs, onLostJob }: Pick<UpstreamTerms, 'failedJobs' | 'onLostJob'>,
+): UpstreamTerms {
+  return { failedJobs, onLostJob, cost, onRefusedOutput: repeats };
+}
+
 export type CatalogueModel = Model & {
   readonly tiers: readonly (readonly TierEntry[])[];
   readonly fit: 'keep' | 'convert';

@@ -5,7 +5,7 @@ import { fillPlaceholders } from '../placeholders.ts';
 import { bodyOf, classifyCreate, type CreateRules, detailOf, type Reply, replyOf, shownText } from '../answers.ts';
 import type {
   FrozenConfig,
-  HeldEnd,
+  RunOutcome,
   RunProvider,
   JobRequest,
   JsonObject,
@@ -161,7 +161,7 @@ function progressIn(logs: string): number {
  */
 const crash = 'Worker crashed';
 
-async function ended(prediction: Prediction, client: UpstreamClient, to: Workspace, warn: Warn): Promise<HeldEnd> {
+async function ended(prediction: Prediction, client: UpstreamClient, to: Workspace, warn: Warn): Promise<RunOutcome> {
   const { status, error, output } = prediction;
   const detail = shownText(error ?? status);
   if (status === 'canceled' || error === crash) return { kind: 'lost', detail };
@@ -199,7 +199,7 @@ const rules: CreateRules = {
 const deadStates = ['UNHEALTHY', 'DEFUNCT', 'SETUP_FAILED'];
 
 /** A server whose worker has died reports "at capacity" forever; only its health distinguishes it from a busy one. */
-async function notRun(client: UpstreamClient, reply: Reply, signal: AbortSignal): Promise<HeldEnd> {
+async function notRun(client: UpstreamClient, reply: Reply, signal: AbortSignal): Promise<RunOutcome> {
   if ('error' in reply && reply.error instanceof OutboundError && reply.error.kind === 'too_large')
     return { kind: 'failed', error: { kind: 'upstream', detail: detailOf(reply) } };
   const outcome = classifyCreate(reply, rules);

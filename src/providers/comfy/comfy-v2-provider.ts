@@ -12,7 +12,7 @@ import {
 import type { JobRequest, JobStatus, JsonObject, JsonValue, PolledProvider, RequestBody } from '../contract.ts';
 import { createRecordReader, type EndState, type RecordRules } from '../job-records.ts';
 import { retryLookup } from '../lost-job.ts';
-import { createPolledProvider, createTimeOf } from '../polled-provider.ts';
+import { createPolledProvider, startSubmitTimer } from '../polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../request-bodies.ts';
 import { filePrefix } from '../task-values.ts';
 import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
@@ -42,7 +42,7 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     forgetsJobs: true,
     submit: async (request, signal) => {
       const { jobKey } = request;
-      const leftMs = createTimeOf(submitTimeoutMs);
+      const leftMs = startSubmitTimer(submitTimeoutMs);
       const filled = await filledWorkflow(workflow(), request, config, {
         send: async (file) =>
           call('POST', '/assets', signal, { body: await assetForm(file, request), timeoutMs: leftMs() }),

@@ -11,7 +11,7 @@ import {
 } from '../answers.ts';
 import type { UpstreamError, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { retryLookup } from '../lost-job.ts';
-import { createPolledProvider, createTimeOf } from '../polled-provider.ts';
+import { createPolledProvider, startSubmitTimer } from '../polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../request-bodies.ts';
 import { filePrefix } from '../task-values.ts';
 import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
@@ -55,7 +55,7 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
     namesJobs: true,
     forgetsJobs: true,
     submit: async (request, signal) => {
-      const leftMs = createTimeOf(submitTimeoutMs);
+      const leftMs = startSubmitTimer(submitTimeoutMs);
       const before = await statusOf(request, signal);
       if (before.state === 'unclear') return { kind: 'not_accepted', reason: 'unreachable', detail: before.detail };
       if (before.state !== 'missing') return { kind: 'accepted', id: request.jobKey };

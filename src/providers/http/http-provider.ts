@@ -20,7 +20,7 @@ import type {
   SubmitOutcome,
 } from '../contract.ts';
 import { findJobOfCreate, retryLookup } from '../lost-job.ts';
-import { createPolledProvider, createTimeOf, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
+import { createPolledProvider, startSubmitTimer, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { jsonBody } from '../request-bodies.ts';
 import { answerData, costIn, createRules, failureIn, foundJobs } from './answer-meaning.ts';
 import { type Expression, ExpressionError } from './expression.ts';
@@ -85,7 +85,7 @@ async function pathFor(reader: Reader, field: string, path: Expression, data: Js
 
 async function submit(upstream: Upstream, request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome> {
   const { file, reader, call, submitTimeoutMs } = upstream;
-  const leftMs = createTimeOf(submitTimeoutMs);
+  const leftMs = startSubmitTimer(submitTimeoutMs);
   try {
     const uploaded = await uploadsOf(upstream, request, leftMs, signal);
     if (uploaded !== undefined && 'kind' in uploaded) return uploaded;

@@ -3,8 +3,6 @@ import type { GenerationQueue } from '../../models/catalogue/served.ts';
 import { announcementLevels, maxAnnouncementLength, maxAnnouncementLinkLength } from '../../operators/announcement.ts';
 import { operatorActions } from '../../operators/operator.ts';
 import { literals } from '../../platform/database/sql.ts';
-import { costBases, jobOutcomes } from '../../providers/provider-jobs.ts';
-import { providerStates, cooldownReasons } from '../../providers/provider-pools.ts';
 
 const generationQueues = ['generation', 'generation-remote'] as const satisfies readonly GenerationQueue[];
 
@@ -36,7 +34,7 @@ create table provider_jobs (
   ended_at timestamptz,
   -- When it became certain that nothing is left to be stopped upstream.
   settled_at timestamptz,
-  outcome text check (outcome in ${literals(jobOutcomes)}),
+  outcome text check (outcome in ('success', 'fail', 'not_created', 'refused', 'abandoned', 'late_success')),
   -- The upstream refused the video that it made, and one more job may be made there.
   is_repeatable boolean not null default false,
   fail_code text,
@@ -44,7 +42,7 @@ create table provider_jobs (
   detail text check (length(detail) <= 8192),
   cost_micros bigint check (cost_micros >= 0),
   cost_currency text check (cost_currency ~ '^[A-Z]{3}$'),
-  cost_basis text check (cost_basis in ${literals(costBases)}),
+  cost_basis text check (cost_basis in ('reported', 'estimated', 'unknown')),
   primary key (task_id, ordinal),
   constraint cost_is_whole check ((cost_micros is null) = (cost_currency is null)),
   constraint failure_is_whole check ((fail_code is null) = (fail_msg is null))
@@ -69,7 +67,7 @@ create table provider_pools (
   provider text not null,
   failures integer not null default 0,
   cooling_until timestamptz,
-  cooling_reason text check (cooling_reason in ${literals(cooldownReasons)}),
+  cooling_reason text check (cooling_reason in ('busy', 'overloaded', 'unreachable', 'operator', 'unknown')),
   ticket bigint not null default 0
 );
 create index provider_pools_by_provider on provider_pools (provider);
@@ -77,7 +75,7 @@ create index provider_pools_by_provider on provider_pools (provider);
 -- Operators' switches; a provider without a row is enabled.
 create table provider_switches (
   provider text primary key,
-  state text not null check (state in ${literals(providerStates)}),
+  state text not null check (state in ('enabled', 'draining', 'off')),
   reason text not null check (length(reason) between 1 and 500),
   who text not null,
   changed_at timestamptz not null default now()

@@ -5,7 +5,7 @@ import { describe, test, type TestContext } from 'node:test';
 import sharp from 'sharp';
 import { withDefaults } from '../../../src/tasks/task-input.ts';
 import { type CogProviderDeps, createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
-import type { HeldEnd } from '../../../src/providers/contract.ts';
+import type { RunOutcome } from '../../../src/providers/contract.ts';
 import { cogVideo, skipWithoutCog, startCogServer } from '../../fakes/cog-server.ts';
 import { faults, startFaultProxy } from '../../fakes/fault-proxy.ts';
 import { serve } from '../../support/serve.ts';
@@ -51,7 +51,7 @@ async function runner(t: TestContext, baseUrl: string) {
   return { provider, run, runWhenFree, progress };
 }
 
-async function assertVideo(end: HeldEnd): Promise<void> {
+async function assertVideo(end: RunOutcome): Promise<void> {
   assert.ok(end.kind === 'video', JSON.stringify(end));
   assert.deepEqual(await readFile(end.video.path), await readFile(cogVideo));
 }

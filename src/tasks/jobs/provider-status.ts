@@ -1,5 +1,5 @@
-import type { Catalogue } from '../models/catalogue/models.ts';
-import type { Database } from '../platform/database/database.ts';
+import type { Catalogue } from '../../models/catalogue/models.ts';
+import type { Database } from '../../platform/database/database.ts';
 import { listPools, listProviderSwitches } from './provider-pools.ts';
 
 /** A provider with its pools. `providerSchema` explains the fields. */

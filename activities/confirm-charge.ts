@@ -6,9 +6,20 @@ import { taskWorkflowId } from '../src/temporal/task-queues.ts';
 import { isLowerCaseUuid } from '../src/platform/uuid.ts';
 import { taskTerms } from '../src/tasks/task-terms.ts';
 import { acceptTask } from '../src/tasks/accept-task.ts';
-import { saveTaskTiers } from '../src/providers/task-tiers.ts';
+import { saveTaskTiers } from '../src/tasks/jobs/task-tiers.ts';
 import { confirmCharge, type ConfirmedTask } from '../src/tasks/tasks.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { Events } from '../src/metrics/events.ts';
+import type { CatalogueModel } from '../src/models/catalogue/models.ts';
+import type { Database } from '../src/platform/database/database.ts';
+import type { ParsedTaskRequest } from '../src/tasks/task-request.ts';
+
+export type ConfirmChargeDeps = {
+  readonly db: Database;
+  /** The models of the catalogue in force. */
+  readonly models: () => ReadonlyMap<string, CatalogueModel>;
+  readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
+  readonly events: Events;
+};
 
 /** The order of a task that an operator starts from the Temporal UI or CLI: the body of createTask, and the account that pays. */
 export type TaskOrder = { readonly accountId: string; readonly request: unknown };
@@ -29,16 +40,17 @@ export type ChargedTask = {
 type Charge = { readonly taskId: string; readonly order?: TaskOrder | undefined };
 
 /**
- * Confirms the charge that createTask made in its own transaction, or makes it for a task that came with an `order`. Idempotent.
+ * The activity `chargeCredits`. It confirms the charge that createTask made in its own transaction, and charges only a task that came
+ * with an `order`. Idempotent.
  * Fails without a retry when there is neither a task nor an order that can be charged.
  */
-export function createChargeCredits(deps: ActivityDeps) {
+export function createConfirmCharge(deps: ConfirmChargeDeps) {
   return async ({ taskId, order }: Charge): Promise<ChargedTask> => {
     requireIds(taskId, order);
     const task = (await confirmCharge(deps.db, taskId)) ?? (await chargeOrder(deps, taskId, order));
     const { accountId, deadlineMs, state, createdAt } = task;
     const { model } = task.param;
-    const known = deps.models.get(model);
+    const known = deps.models().get(model);
     if (known === undefined && Date.now() - createdAt < catalogueReadMs)
       throw new Error(`model ${model} is not in the catalogue of this worker yet`);
     const isRemote = known?.isRemote === true;
@@ -63,13 +75,17 @@ function requireIds(taskId: string, order: TaskOrder | undefined): void {
   if (order !== undefined && !isLowerCaseUuid(order.accountId)) throw refused(`accountId must be a UUID`);
 }
 
-async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder | undefined): Promise<ConfirmedTask> {
+async function chargeOrder(
+  deps: ConfirmChargeDeps,
+  taskId: string,
+  order: TaskOrder | undefined,
+): Promise<ConfirmedTask> {
   if (order === undefined)
     throw refused(`task ${taskId} does not exist, and the workflow was started without an order`);
   const parsed = deps.parseTaskRequest(order.request);
   if (!parsed.ok) throw refused(parsed.errors.map(describeFieldError).join('; '));
   const { param } = parsed;
-  const model = deps.models.get(param.model);
+  const model = deps.models().get(param.model);
   if (model === undefined) throw refused(`unknown model ${param.model}`);
   const request = { taskId, accountId: order.accountId, ...taskTerms(model, param) };
   const acceptance = await acceptTask(deps.db, request);

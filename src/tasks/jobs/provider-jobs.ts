@@ -1,8 +1,6 @@
-import type { TaskFailure, TaskInput } from '../tasks/task.ts';
-import { many } from '../platform/database/statement.ts';
-
-export const jobOutcomes = ['success', 'fail', 'not_created', 'refused', 'abandoned', 'late_success'] as const;
-export type ProviderJobOutcome = (typeof jobOutcomes)[number];
+import type { TaskFailure, TaskInput } from '../task.ts';
+import type { JobOutcome } from './job-states.ts';
+import { many } from '../../platform/database/statement.ts';
 
 export const costBases = ['reported', 'estimated', 'unknown'] as const;
 /** Micro-units of a currency: 1,000,000 are one dollar. */
@@ -25,7 +23,7 @@ export type ProviderJob = {
   readonly sentInput: TaskInput | undefined;
   /** The provider's configuration at the time of the create. */
   readonly config: unknown;
-  readonly outcome: ProviderJobOutcome | undefined;
+  readonly outcome: JobOutcome | undefined;
   /** True if the upstream refused the video that it made, and one more job may be made there. */
   readonly isRepeatable: boolean;
   /** Set for the job that decided the task's end. */

@@ -1,3 +1,4 @@
+import type { ResultStore } from '../src/media/result-store.ts';
 import { uploadKey } from '../src/media/upload.ts';
 import {
   clearJobs,
@@ -6,13 +7,18 @@ import {
   listOwedDeletions,
   type OwedDeletion,
 } from '../src/tasks/content-deletion.ts';
+import type { Engine } from '../src/tasks/ports.ts';
 import { findUpload, removeUpload } from '../src/media/uploads.ts';
-import type { ActivityDeps } from './deps.ts';
-import { forEachRow } from './for-each-row.ts';
+import { forEachRow, type RowDeps } from './for-each-row.ts';
 import { deleteTaskFiles } from './task-files.ts';
 
-/** Deletes the files and histories of tasks whose content was deleted. The next run repeats what cannot be deleted yet. */
-export async function sweepDeletions(deps: ActivityDeps): Promise<void> {
+export type SweepDeps = RowDeps & {
+  readonly media: Pick<ResultStore, 'delete' | 'deleteFolder'>;
+  readonly engine: Pick<Engine, 'forgetTask'>;
+};
+
+/** Deletes the files and histories of tasks whose content was deleted from the database before. The next run repeats what cannot be deleted yet. */
+export async function sweepDeletions(deps: SweepDeps): Promise<void> {
   await forEachRow<OwedDeletion>(deps, {
     name: 'sweep-deletions',
     page: (page) => listOwedDeletions(deps.db, page),
@@ -20,7 +26,10 @@ export async function sweepDeletions(deps: ActivityDeps): Promise<void> {
   });
 }
 
-export async function sweepDeletion({ db, media, engine, log }: ActivityDeps, owed: OwedDeletion): Promise<void> {
+export async function sweepDeletion(
+  { db, media, engine, log }: Omit<SweepDeps, 'events'>,
+  owed: OwedDeletion,
+): Promise<void> {
   const { taskId, accountId, uploadIds } = owed;
   await deleteTaskFiles(media, taskId);
   const needed = new Set(
@@ -36,7 +45,9 @@ export async function sweepDeletion({ db, media, engine, log }: ActivityDeps, ow
   log.info({ taskId, accountId }, 'content deleted');
 }
 
-export async function deleteUpload({ db, media }: Pick<ActivityDeps, 'db' | 'media'>, uploadId: string): Promise<void> {
+type UploadDeps = Pick<SweepDeps, 'db'> & { readonly media: Pick<ResultStore, 'delete'> };
+
+export async function deleteUpload({ db, media }: UploadDeps, uploadId: string): Promise<void> {
   const upload = await findUpload(db, uploadId);
   if (upload === undefined) return;
   await media.delete(uploadKey({ uploadId, ...upload }));

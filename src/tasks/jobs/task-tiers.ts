@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { CatalogueModel } from '../models/catalogue/models.ts';
-import type { Database } from '../platform/database/database.ts';
-import { maybeOne, none } from '../platform/database/statement.ts';
+import type { CatalogueModel } from '../../models/catalogue/models.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { maybeOne, none } from '../../platform/database/statement.ts';
 
 // The tiers of a waiting task's model are stored, because the model may leave the catalogue. Many tasks share one row.
 

@@ -1,12 +1,15 @@
-import type { HeldEnd } from '../../src/providers/contract.ts';
+import type { RunOutcome } from '../../src/providers/contract.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
-import { recordLostRun } from '../../src/providers/job-creates.ts';
-import { closeBreaker } from '../../src/providers/provider-pools.ts';
+import { recordLostRun } from '../../src/tasks/jobs/job-creates.ts';
+import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
 import { type Attempt, hasDeadlinePassed, interrupted, markGenerating } from './attempt.ts';
-import { failureIn, providerFailures } from './failures.ts';
-import { stageVideo } from './fetch.ts';
-import type { JobIn, Outcome, Stop } from './job.ts';
-import { coolDown, endJobAndTask, recordCost, endDeclinedJob, endFailedJob } from './settle.ts';
+import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import { failureIn } from './failures.ts';
+import { stageAndEndJob } from './fetch.ts';
+import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
+import type { Outcome } from './outcome.ts';
+import { coolDown, endJobWithTaskFailure, recordCost, endFailedJob } from '../../src/tasks/jobs/decide-job-end.ts';
+import { endDeclinedJob } from './settle.ts';
 import { requestFor } from './submit.ts';
 
 /** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */
@@ -26,7 +29,7 @@ export async function runJob(attempt: Attempt, job: JobIn<'in_request'>): Promis
         await recordCost(attempt, { ...job, submittedAt }, end.cost);
         await closeBreaker(deps.db, pool);
       }
-      return await stageVideo(attempt, end.video);
+      return await stageAndEndJob(attempt, end.video);
     case 'failed':
       return await endFailedJob(attempt, { ...job, submittedAt }, end);
     case 'not_accepted':
@@ -38,9 +41,10 @@ export async function runJob(attempt: Attempt, job: JobIn<'in_request'>): Promis
   return await endLostRun(attempt, job, end.detail);
 }
 
-type RunEnd = HeldEnd | { readonly kind: 'interrupted'; readonly error: unknown };
-
-async function runToEnd(attempt: Attempt, job: JobIn<'in_request'>): Promise<RunEnd> {
+async function runToEnd(
+  attempt: Attempt,
+  job: JobIn<'in_request'>,
+): Promise<RunOutcome | { readonly kind: 'interrupted'; readonly error: unknown }> {
   const { deps, signal, report, workFolder } = attempt;
   const begunAt = performance.now();
   const onStarted = () => {
@@ -60,15 +64,15 @@ async function runToEnd(attempt: Attempt, job: JobIn<'in_request'>): Promise<Run
 const ended = { outcome: 'abandoned', isSettled: true } as const;
 
 async function endInterruptedRun(attempt: Attempt, job: JobIn<'in_request'>, error: unknown): Promise<Stop> {
-  if (hasDeadlinePassed(attempt)) return await endJobAndTask(attempt, job, providerFailures.timeout, ended);
+  if (hasDeadlinePassed(attempt)) return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, ended);
   if (attempt.signal.aborted) {
     const stop = interrupted(attempt);
-    if (stop.kind === 'cancelled') await endJobAndTask(attempt, job, providerFailures.cancelled, ended);
+    if (stop.kind === 'cancelled') await endJobWithTaskFailure(attempt, job, providerFailures.cancelled, ended);
     return stop;
   }
   const failure = failureIn(error);
   if (failure === undefined) throw error;
-  return await endJobAndTask(attempt, job, failure, { outcome: 'fail' });
+  return await endJobWithTaskFailure(attempt, job, failure, { outcome: 'fail' });
 }
 
 /** Each lost run may have used the upstream's machine to its end. */
@@ -79,5 +83,5 @@ async function endLostRun(attempt: Attempt, job: JobIn<'in_request'>, detail: st
   const { lostRuns } = await recordLostRun(attempt.deps.db, job);
   // The next attempt runs the same job again, under the same name.
   if (lostRuns < maxLostRuns) return { kind: 'undecided', detail };
-  return await endJobAndTask(attempt, job, providerFailures.unavailable, { ...ended, detail, cost: 'unknown' });
+  return await endJobWithTaskFailure(attempt, job, providerFailures.unavailable, { ...ended, detail, cost: 'unknown' });
 }

@@ -1,9 +1,10 @@
-import type { TaskFailure } from '../tasks/task.ts';
-import type { Database } from '../platform/database/database.ts';
-import { many, maybeOne, none } from '../platform/database/statement.ts';
-import { isFinished } from '../tasks/task-states.ts';
+import type { TaskFailure } from '../task.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { many, maybeOne, none } from '../../platform/database/statement.ts';
+import { isFinished } from '../task-states.ts';
 import { createSettledAfterMs } from './job-creates.ts';
-import type { JobCost, JobName, ProviderJob, ProviderJobOutcome } from './provider-jobs.ts';
+import type { JobOutcome } from './job-states.ts';
+import type { JobCost, JobName, ProviderJob } from './provider-jobs.ts';
 import { mayRun } from './provider-pools.ts';
 
 // A job ends upstream, which frees its slot; then its outcome is recorded; and a job that may still run is settled later.
@@ -23,7 +24,7 @@ where task_id = $1 and ordinal = $2 and upstream_ended_at is null`,
 
 /** A job whose end was recorded just now, for metrics. */
 export type EndedJob = Pick<ProviderJob, 'provider' | 'pool' | 'costMicros' | 'costCurrency' | 'costBasis'> & {
-  readonly outcome: ProviderJobOutcome;
+  readonly outcome: JobOutcome;
   /** From the acceptance of the job to its end; undefined if no job was created. */
   readonly runMs: number | undefined;
 };
@@ -32,10 +33,8 @@ const endedColumns = `provider, pool, outcome, cost_micros as "costMicros", cost
   case when job_id is not null then
     (extract(epoch from coalesce(upstream_ended_at, now()) - coalesce(submitted_at, intended_at)) * 1000)::bigint end as "runMs"`;
 
-export type ProviderJobEnd = JobName & {
-  readonly outcome: ProviderJobOutcome;
-  /** Set if this job ends the task, so that a repeated attempt ends it in the same way. */
-  readonly failure?: TaskFailure;
+export type JobEnd = {
+  readonly outcome: JobOutcome;
   /** Shown to operators. */
   readonly detail?: string | undefined;
   /** True if nothing is left to be stopped upstream. */
@@ -46,8 +45,14 @@ export type ProviderJobEnd = JobName & {
   readonly isRepeatable?: boolean;
 };
 
+type EndedBy = JobName &
+  JobEnd & {
+    /** Set if this job ends the task, so that a repeated attempt ends it in the same way. */
+    readonly failure?: TaskFailure | undefined;
+  };
+
 /** Commits the outcome of a job. Returns undefined if an earlier outcome stays. */
-export const endProviderJob = maybeOne<EndedJob, [end: ProviderJobEnd]>({
+export const endProviderJob = maybeOne<EndedJob, [end: EndedBy]>({
   name: 'end-provider-job',
   text: `
 update provider_jobs set outcome = $3, fail_code = $4, fail_msg = $5, ended_at = now(), detail = coalesce(left($6, 8192), detail),
@@ -111,9 +116,10 @@ order by j.intended_at, j.task_id, j.ordinal limit $4`,
   values: ({ minAgeMs, after, limit }) => [minAgeMs, after?.taskId, after?.ordinal, limit],
 });
 
-type Settlement = Pick<ProviderJobEnd, 'taskId' | 'ordinal' | 'cost'> & {
-  readonly outcome: 'abandoned' | 'late_success';
-};
+type Settlement = JobName &
+  Pick<JobEnd, 'cost'> & {
+    readonly outcome: 'abandoned' | 'late_success';
+  };
 
 const settle = maybeOne<EndedJob & { readonly isFirst: boolean }, [settlement: Settlement]>({
   name: 'settle-provider-job',

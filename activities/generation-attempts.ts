@@ -8,7 +8,7 @@ export class TaskEnded extends Error {
   override readonly name = 'TaskEnded';
 }
 
-type AttemptsDeps = {
+type GenerationAttemptsDeps = {
   /** Records that the attempts at these tasks are alive. */
   readonly touch: (taskIds: readonly string[]) => Promise<void>;
   /** Returns which of these tasks are final. */
@@ -17,7 +17,7 @@ type AttemptsDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-export type Attempts = {
+export type GenerationAttempts = {
   /** Counts the attempt as alive until `stop`. The caller records its start. */
   begin(taskId: string): { readonly signal: AbortSignal; stop(): void };
 };
@@ -27,7 +27,7 @@ type Attempt = { readonly taskId: string; readonly ended: AbortController };
 /** A cancelled task costs upstream until its attempt is stopped. */
 const endedPollMs = 3_000;
 
-export function createAttempts({ touch, listEnded, onError }: AttemptsDeps): Attempts {
+export function createGenerationAttempts({ touch, listEnded, onError }: GenerationAttemptsDeps): GenerationAttempts {
   const polls = [
     createSharedPoll<Attempt>({ everyMs: attemptTouchMs, poll: (attempts) => touch(taskIdsOf(attempts)), onError }),
     createSharedPoll<Attempt>({

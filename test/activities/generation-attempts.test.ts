@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createAttempts, TaskEnded } from '../../activities/attempts.ts';
+import { createGenerationAttempts, TaskEnded } from '../../activities/generation-attempts.ts';
 import { attemptTouchMs } from '../../src/tasks/tasks.ts';
 
 /** Attempts whose database is in memory; time passes only in `pass`. */
@@ -10,7 +10,7 @@ function started(t: TestContext) {
   const touched: (readonly string[])[] = [];
   const reads: (readonly string[])[] = [];
   const ended = new Set<string>();
-  const attempts = createAttempts({
+  const attempts = createGenerationAttempts({
     touch: async (taskIds) => void touched.push(taskIds),
     listEnded: async (taskIds) => {
       reads.push(taskIds);

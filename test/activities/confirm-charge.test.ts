@@ -2,12 +2,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import { createChargeCredits, type TaskOrder } from '../../activities/charge-credits.ts';
+import { createConfirmCharge, type TaskOrder } from '../../activities/confirm-charge.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
-import { activityDeps } from '../support/activity-deps.ts';
+import { silentEvents } from '../support/events.ts';
+import { modelsAt } from '../support/fake-providers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
 import { silentActivity } from '../support/silent-activity.ts';
@@ -27,8 +28,10 @@ after(async () => {
 
 function charge(taskId: string, order?: TaskOrder, workflowId = taskId) {
   const { param } = { param: taskParam('ordered') };
-  const deps = { ...activityDeps(database.db, '/nowhere', []), parseTaskRequest: () => ({ ok: true, param }) as const };
-  return silentActivity({ workflowId }, () => createChargeCredits(deps)({ taskId, order }));
+  const models = () => modelsAt([]);
+  const parseTaskRequest = () => ({ ok: true, param }) as const;
+  const deps = { db: database.db, models, parseTaskRequest, events: silentEvents };
+  return silentActivity({ workflowId }, () => createConfirmCharge(deps)({ taskId, order }));
 }
 
 /** Refused for good: an error that were retried would keep the workflow for ever. */

@@ -1,4 +1,4 @@
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import type { StoredFile } from '../../src/media/result-store.ts';
 import type { Provider } from '../../src/providers/contract.ts';
 import { openProvider, type OpenProvider, type Providers } from '../../src/providers/registry.ts';
@@ -12,14 +12,14 @@ export class Killed extends Error {
 }
 
 /**
- * Dependencies of activities in a process that dies at a point, or when the test aborts `dead` with `Killed`: from then on each of
+ * Parts of a worker process that dies at a point, or when the test aborts `dead` with `Killed`: from then on each of
  * its calls throws. `calls` names them in order, so that a test can go through all points.
  */
-export function interruptedDeps(
-  deps: ActivityDeps,
+export function interruptedParts(
+  parts: WorkerParts,
   death: DeathPoint | undefined,
   dead = new AbortController(),
-): { deps: ActivityDeps; calls: string[] } {
+): { parts: WorkerParts; calls: string[] } {
   const calls: string[] = [];
   const until = (signal: AbortSignal) => AbortSignal.any([signal, dead.signal]);
   const die = (at: string) => dead.abort(new Killed(at));
@@ -33,9 +33,9 @@ export function interruptedDeps(
     dead.signal.throwIfAborted();
     return answer;
   };
-  const { db, media, engine } = deps;
-  const wrapped: ActivityDeps = {
-    ...deps,
+  const { db, media, engine, videoTools } = parts;
+  const wrapped: WorkerParts = {
+    ...parts,
     db: {
       ...db,
       run: (statement, values) => call(statement.name, () => db.run(statement, values)),
@@ -63,8 +63,11 @@ export function interruptedDeps(
       startDelivery: (delivery) => call('startDelivery', () => engine.startDelivery(delivery)),
       wakeDelivery: (delivery) => call('wakeDelivery', () => engine.wakeDelivery(delivery)),
     },
-    inspectVideo: (...args) => call('inspectVideo', () => deps.inspectVideo(...args)),
-    providers: interruptedProviders(deps.providers),
+    videoTools: {
+      ...videoTools,
+      inspectVideo: (...args) => call('inspectVideo', () => videoTools.inspectVideo(...args)),
+    },
+    providers: { ...interruptedProviders(parts.providers), test: parts.providers.test },
   };
 
   async function* listed(folder: string): AsyncGenerator<StoredFile> {
@@ -106,5 +109,5 @@ export function interruptedDeps(
       cancel: (...args) => call('cancel', () => provider.cancel(...args)),
     };
   }
-  return { deps: wrapped, calls };
+  return { parts: wrapped, calls };
 }

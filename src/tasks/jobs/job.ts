@@ -1,16 +1,16 @@
-import type { TierEntry } from '../../src/models/catalogue/models.ts';
-import type { TaskFailure } from '../../src/tasks/task.ts';
+import type { TierEntry } from '../../models/catalogue/models.ts';
+import type { TaskFailure } from '../task.ts';
 import type {
   RunProvider,
   Job as UpstreamJob,
   JobStatus,
   JsonObject,
   PolledProvider,
-} from '../../src/providers/contract.ts';
-import type { OpenProvider } from '../../src/providers/registry.ts';
-import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
-import type { GeneratingTask } from '../../src/tasks/tasks.ts';
-import type { StagedVideo } from '../store-result.ts';
+} from '../../providers/contract.ts';
+import type { OpenProvider } from '../../providers/registry.ts';
+import type { OpenJobState } from './job-states.ts';
+import type { ProviderJob } from './provider-jobs.ts';
+import type { GeneratingTask } from '../tasks.ts';
 
 /** The fields that a job has in every state. */
 export type JobBase = {
@@ -26,6 +26,7 @@ export type JobBase = {
   readonly resubmissions: number;
 };
 
+/** The fields that the attempt at a job has in one state only. */
 type JobStates = {
   /** A slot is taken, and nothing was sent yet. */
   readonly reserved: { readonly entry: TierEntry };
@@ -47,20 +48,12 @@ type UpstreamRun = {
   readonly upstreamEndedAt?: number | undefined;
 };
 
-export type JobIn<State extends keyof JobStates> = {
+export type JobIn<State extends OpenJobState> = {
   [S in State]: JobBase & { readonly state: S } & JobStates[S];
 }[State];
 
-/** One job of a task, at one provider. The table in `generate.ts` has the step of each state. */
-export type Job = JobIn<keyof JobStates>;
-
-/** The result of a step. An exception is an error of our own, such as an unavailable database, and is retried. */
-export type Outcome =
-  | { readonly kind: 'job'; readonly job: Job }
-  /** This job will produce no video, or its response was lost. The task's rows determine the next step. */
-  | { readonly kind: 'next' }
-  | { readonly kind: 'video'; readonly staged: StagedVideo }
-  | Stop;
+/** One job of a task, at one provider. */
+export type Job = JobIn<OpenJobState>;
 
 /** The end of an attempt without a video. */
 export type Stop =
@@ -72,6 +65,9 @@ export type Stop =
   /** The worker stops, or Temporal has replaced it; another attempt continues. */
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'cancelled' };
+
+/** This job will produce no video, or its response was lost. The task's rows determine the next step. */
+export type Next = { readonly kind: 'next' };
 
 type KnownJob = Omit<UpstreamRun, 'upstream' | 'submittedAt'> & {
   readonly id: string;

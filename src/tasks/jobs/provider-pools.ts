@@ -1,7 +1,8 @@
-import type { Actor } from '../operators/operator.ts';
-import type { Database } from '../platform/database/database.ts';
-import { many, none } from '../platform/database/statement.ts';
-import { recordAction } from '../operators/operator-actions.ts';
+import type { Actor } from '../../operators/operator.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { many, none } from '../../platform/database/statement.ts';
+import { jobStates, mayExist } from './job-states.ts';
+import { recordAction } from '../../operators/operator-actions.ts';
 
 // A pool is a provider with one of its models. It has a concurrency limit, and a circuit breaker whose cooldown grows with each failure
 // in a row. The operator's switch is for the whole provider.
@@ -10,10 +11,10 @@ import { recordAction } from '../operators/operator-actions.ts';
 const lease = `interval '60 s'`;
 
 /** Condition on a row of `provider_jobs` whose reservation is valid and was not used for a create. */
-export const isReserved = `intended_at is null and outcome is null and reserved_at > now() - ${lease}`;
+export const isReserved = `${jobStates.reserved.row} and outcome is null and reserved_at > now() - ${lease}`;
 
 /** Condition on a row of `provider_jobs` whose job may still run upstream. */
-export const mayRun = `settled_at is null and (outcome is null or outcome = 'abandoned')`;
+export const mayRun = `settled_at is null and (${mayExist})`;
 
 /** Condition on a row of `provider_jobs` that takes a slot. So do a create without a response and a job that may still run. */
 export const takesSlot = `upstream_ended_at is null and ${mayRun}

@@ -1,15 +1,28 @@
 import { v5 as uuidv5 } from 'uuid';
-import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
-import { routesOf } from '../../src/models/catalogue/route.ts';
-import type { Task, TaskFailure } from '../../src/tasks/task.ts';
-import { reserveSlot } from '../../src/providers/slots.ts';
-import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
-import { readTiers } from '../../src/providers/task-tiers.ts';
-import type { ActivityDeps } from '../deps.ts';
-import { failureFor, providerFailures } from './failures.ts';
+import type { CatalogueModel } from '../../models/catalogue/models.ts';
+import { routesOf } from '../../models/catalogue/route.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Providers } from '../../providers/registry.ts';
+import type { TaskInput } from '../task-input.ts';
+import type { Task, TaskFailure } from '../task.ts';
 import type { JobBase, JobIn, Stop } from './job.ts';
+import { failureFor, providerFailures } from './job-failures.ts';
+import type { ProviderJob } from './provider-jobs.ts';
+import { reserveSlot } from './slots.ts';
+import { readTiers } from './task-tiers.ts';
 
 // The rows of a task determine the next step: its end, an open job, or a slot for a new one, and at which provider.
+
+export type RoutingDeps = {
+  readonly db: Database;
+  /** The models of the catalogue in force. */
+  readonly models: () => ReadonlyMap<string, CatalogueModel>;
+  readonly providers: Providers;
+  readonly switches: {
+    /** True while the provider takes no new task. */
+    readonly isDisabled: (provider: string) => Promise<boolean>;
+  };
+};
 
 type RoutedTask = Pick<Task, 'taskId' | 'accountId' | 'param'>;
 
@@ -19,7 +32,7 @@ export type NextJob =
 
 /** Returns the open job, else reserves a slot at the next provider that may make one. */
 export async function nextJob(
-  deps: ActivityDeps,
+  deps: RoutingDeps,
   task: RoutedTask,
   rows: readonly ProviderJob[],
 ): Promise<NextJob | Stop> {
@@ -42,7 +55,7 @@ export async function nextJob(
 const disabledPauseMs = 5_000;
 
 /** Returns the pause of a task while our own machine is disabled. */
-export async function ownMachineStop({ switches }: ActivityDeps): Promise<Stop | undefined> {
+export async function ownMachineStop({ switches }: Pick<RoutingDeps, 'switches'>): Promise<Stop | undefined> {
   if (!(await switches.isDisabled('preview'))) return undefined;
   return { kind: 'waits', why: 'provider disabled', pauseMs: disabledPauseMs };
 }
@@ -53,7 +66,7 @@ const maxJobs = 20;
 const maxCreates = 400;
 
 async function reserveJob(
-  deps: ActivityDeps,
+  deps: RoutingDeps,
   task: RoutedTask,
   jobs: readonly ProviderJob[],
   ordinal: number,
@@ -88,24 +101,17 @@ async function reserveJob(
     if (isFull) break;
   }
   if (pauseMs < Infinity) return { kind: 'waits', why: 'no slot at any provider', pauseMs };
-  return noProvider(failureAfter(jobs.at(-1), task), 'no provider is left');
+  return noProvider(failureAfter(jobs.at(-1), task.param.input), 'no provider is left');
 }
 
 function noProvider(failure: TaskFailure, detail: string): Stop {
   return { kind: 'task_failed', failure, detail };
 }
 
-function failureAfter(last: ProviderJob | undefined, { param }: RoutedTask): TaskFailure {
-  const refused = failureFor({ kind: 'content', about: 'output', detail: '' }, param.input);
-  if (last?.isRepeatable === true && refused !== undefined) return refused;
-  if (last?.outcome === 'refused') return providerFailures.rejected;
-  return last?.outcome === 'fail' ? providerFailures.failed : providerFailures.unavailable;
-}
-
 type Tiers = CatalogueModel['tiers'];
 
 /** Each provider has one job of a task at most, except where its operator allows another one after a lost or refused one. */
-async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly ProviderJob[]): Promise<Tiers> {
+async function candidates(deps: RoutingDeps, task: RoutedTask, jobs: readonly ProviderJob[]): Promise<Tiers> {
   const { taskId } = task;
   const { model, input } = task.param;
   const again = repeatedJob(jobs);
@@ -115,6 +121,15 @@ async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly P
   return again === undefined
     ? routes
     : routes.map((tier) => tier.filter(({ provider }) => provider === again.provider));
+}
+
+/**
+ * Returns the current tiers of the catalogue, so that an operator can move
+ * waiting tasks to another provider. If its model was removed, a task of
+ * upstreams has stored its own, and one of our own machine has none.
+ */
+async function tiersOf(deps: RoutingDeps, { taskId, param }: RoutedTask): Promise<Tiers> {
+  return deps.models().get(param.model)?.tiers ?? (await readTiers(deps.db, taskId)) ?? [];
 }
 
 /**
@@ -137,13 +152,12 @@ function lastMade(jobs: readonly ProviderJob[]): ProviderJob | undefined {
   return jobs.findLast(({ outcome }) => outcome !== 'not_created' && outcome !== 'refused');
 }
 
-/**
- * Returns the current tiers of the catalogue, so that an operator can move
- * waiting tasks to another provider. If its model was removed, a task of
- * upstreams has stored its own, and one of our own machine has none.
- */
-async function tiersOf(deps: ActivityDeps, { taskId, param }: RoutedTask): Promise<Tiers> {
-  return deps.models.get(param.model)?.tiers ?? (await readTiers(deps.db, taskId)) ?? [];
+/** The failure of a task when no provider is left after its last job. */
+function failureAfter(last: ProviderJob | undefined, input: TaskInput): TaskFailure {
+  const refused = failureFor({ kind: 'content', about: 'output', detail: '' }, input);
+  if (last?.isRepeatable === true && refused !== undefined) return refused;
+  if (last?.outcome === 'refused') return providerFailures.rejected;
+  return last?.outcome === 'fail' ? providerFailures.failed : providerFailures.unavailable;
 }
 
 /** Counts the jobs after which another one was made, because they were lost. */

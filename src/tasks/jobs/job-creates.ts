@@ -1,8 +1,9 @@
-import type { Database } from '../platform/database/database.ts';
-import { many, none, one } from '../platform/database/statement.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { many, none, one } from '../../platform/database/statement.ts';
+import { mayExist } from './job-states.ts';
 import type { JobCost, JobName } from './provider-jobs.ts';
 import { isReserved } from './provider-pools.ts';
-import { isUnfinished } from '../tasks/task-states.ts';
+import { isUnfinished } from '../task-states.ts';
 
 // The intent of a create is committed before it, and the id of its job after
 // it. An intent without an id is a create whose response was lost. A task that
@@ -151,7 +152,7 @@ export const countRivals = one<{ readonly rivals: number }, [create: OpenCreate]
   text: `
 select count(*)::int as rivals from provider_jobs
 where pool = $1 and (task_id, ordinal) <> ($2, $3) and job_id is null
-  and intended_at is not null and (outcome is null or outcome = 'abandoned')
+  and intended_at is not null and (${mayExist})
   and intended_at > to_timestamp($4::float8 / 1000) - interval '10 minutes'`,
   values: ({ pool, taskId, ordinal, intendedAt }) => [pool, taskId, ordinal, intendedAt],
 });
