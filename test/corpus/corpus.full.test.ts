@@ -66,6 +66,8 @@ const encodings = [
   ['deflate', deflateSync],
   ['deflate', deflateRawSync],
   ['aws-chunked', (bytes: Buffer) => bytes],
+  // Without a header, as a bucket serves a file that was stored compressed.
+  [undefined, gzipSync],
 ] as const;
 
 before(async () => {
@@ -80,7 +82,8 @@ before(async () => {
     const index = Number(request.url?.slice(1));
     const [name, encode] = encodings[index % encodings.length] ?? assert.fail();
     const body = encode(bytesOf(corpus[index] ?? assert.fail()));
-    response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': name }).end(body);
+    const encoding = name === undefined ? {} : { 'content-encoding': name };
+    response.writeHead(200, { 'content-type': 'text/plain', ...encoding }).end(body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

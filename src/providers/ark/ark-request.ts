@@ -24,7 +24,10 @@ export async function requestBody(
     ...optionFields('ark', chosen),
     ...(seed !== undefined && { seed }),
     model: upstreamModel,
-    content: [{ type: 'text', text: prompt }, ...(await mediaContent(await request.media(), request.mediaLinks))],
+    content: [
+      ...(prompt.trim() === '' ? [] : [{ type: 'text', text: prompt }]),
+      ...(await mediaContent(await request.media(), request.mediaLinks)),
+    ],
     ratio,
     duration,
     generate_audio: generateAudio,

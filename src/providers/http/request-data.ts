@@ -110,10 +110,12 @@ function common(input: JobRequest['input'], { file, config }: Frozen): JsonObjec
   const spelling = file.imageReference;
   const imageCount = input.imageUrls.length;
   const spelled = spelling === undefined ? prompt : spellImageReferences(prompt, imageCount, spelling);
+  // Without a prompt, requests omit the field.
+  const { prompt: _, ...fields } = withoutAddresses(input);
   return {
     model: config.upstreamModel,
     parameters: config.options['parameters'] ?? {},
-    input: { ...withoutAddresses(input), prompt: spelled },
+    input: prompt.trim() === '' ? fields : { ...fields, prompt: spelled },
     imageCount,
     hasFirstFrame: input.firstFrameUrl !== undefined,
     hasLastFrame: input.lastFrameUrl !== undefined,
