@@ -102,6 +102,7 @@ const not = (name: string) => new RegExp(`is ${name}${send.source}`);
 
 const pictures: readonly (readonly [name: string, make: CorpusFile['make'], refused?: RegExp])[] = [
   ['photo.jpg', () => plain().jpeg().toBuffer()],
+  ['large.jpg', () => images.noise(3000, 3000).jpeg({ quality: 80 }).toBuffer()],
   ['cmyk.jpg', () => plain().toColourspace('cmyk').jpeg().toBuffer()],
   ['turned.jpg', () => images.turnedPhoto()],
   ['motion-photo.jpg', motionPhoto],
