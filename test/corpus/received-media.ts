@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import type { TestContext } from 'node:test';
 import type { ProviderClient, ProviderClientOptions } from '../../src/outbound/provider-client.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import { noMedia, type ReferenceMedia } from '../../src/tasks/ports.ts';
@@ -29,9 +30,8 @@ const workflow = {
   '9': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } },
 };
 
-/** Starts the upstream of a kind. Returns what it receives of a file, and the number of its creates. */
-export async function openKind(name: string, kind: Kind) {
-  const upstream = await kind.start();
+/** Starts the upstream of a kind. The returned function sends it a file, and returns what it received of it. */
+export async function openKind(t: TestContext, name: string, kind: Kind) {
   const bodies: Body[] = [];
   const recorded = (options: ProviderClientOptions): ProviderClient => {
     const client = localClient(options);
@@ -41,18 +41,17 @@ export async function openKind(name: string, kind: Kind) {
     };
     return { ...client, call };
   };
+  const upstream = await kind.start();
+  t.after(() => upstream.close());
   const placed = { name, kind, baseUrl: `http://${upstream.address}`, submitSeconds: 600 };
   const catalogue = catalogueFrom(catalogueOf([placed]), { 'workflow.json': workflow });
   const [entry] = catalogue.models.get(name)?.tiers.flat() ?? [];
   const provider = entry && openProviders(() => catalogue, recorded, upstreamKey).ofEntry(entry)?.provider;
   assert.ok(provider?.runs === 'upstream');
-  return {
-    close: () => upstream.close(),
-    receive: async (file: TakenFile): Promise<readonly Received[]> => {
-      bodies.length = 0;
-      await submit(provider, file);
-      return (await Promise.all(bodies.map((body) => mediaIn(body, file)))).flat();
-    },
+  return async (file: TakenFile): Promise<readonly Received[]> => {
+    bodies.length = 0;
+    await submit(provider, file);
+    return (await Promise.all(bodies.map((body) => mediaIn(body, file)))).flat();
   };
 }
 

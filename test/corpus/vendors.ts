@@ -35,7 +35,6 @@ export const documentedMedia: Readonly<Record<string, Documents>> = {
   vllm: image(30),
   comfyui: ownServer,
   'comfy-v2': ownServer,
-  cog: ownServer,
   ark: seedance,
   'fal-seedance': seedance,
   kie: seedance,
