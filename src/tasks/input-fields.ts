@@ -24,7 +24,7 @@ import {
   clips,
 } from './input-bounds.ts';
 import { defaultOptions, inputOptions, optionsSchema, type OptionsBounds, type OptionValue } from './input-options.ts';
-import { fitsCharacters, isPlainText, notPlainText, required, urlSchema } from './request-text.ts';
+import { fitsCharacters, isBlank, isPlainText, notPlainText, required, urlSchema } from './request-text.ts';
 import { notAmong, notBoolean, notSeed, ratioSpelling, resolutionSpelling } from './spellings.ts';
 
 // The vocabulary of a create request: each field of `input` is declared once,
@@ -94,7 +94,7 @@ export const inputFields = {
     request: ({ maxCharacters, required: isRequired = true }) => {
       const text = z
         .string({ error: required('must be a string') })
-        .refine((prompt) => !isRequired || prompt.trim() !== '', { error: 'must not be empty or only white space' })
+        .refine((prompt) => !isRequired || !isBlank(prompt), { error: 'must not be empty or only white space' })
         .refine((prompt) => fitsCharacters(prompt, maxCharacters), {
           error: `must be at most ${maxCharacters} characters`,
         })

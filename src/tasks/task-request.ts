@@ -15,7 +15,7 @@ import {
   requiredBy,
   withDefaults,
 } from './task-input.ts';
-import { type RefuseUrl, required, urlSchema } from './request-text.ts';
+import { isBlank, type RefuseUrl, required, urlSchema } from './request-text.ts';
 import { unknownModelMessage } from './spellings.ts';
 import type { TaskParam } from './task.ts';
 
@@ -241,7 +241,7 @@ function relationErrors(input: ModelInput, { model, input: given }: TaskParam): 
       message: `must be left out together with ${first}: ${model} takes one of ${names.join(', ')}`,
     }));
   });
-  const isEmpty = given.prompt.trim() === '' && !mediaUrlsOf(given).some(({ kind }) => kind === 'image');
+  const isEmpty = isBlank(given.prompt) && !mediaUrlsOf(given).some(({ kind }) => kind === 'image');
   const wordless = isEmpty ? [{ path: 'input.prompt', message: `is required without an image for ${model}` }] : [];
   return firstOfEachPath([...wordless, ...missing, ...excluded]);
 }

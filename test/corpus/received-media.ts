@@ -83,7 +83,9 @@ async function submit(provider: PolledProvider, { kind, path }: TakenFile): Prom
 /** Finds data URLs, long base64, links and the files of forms. */
 async function mediaIn({ contentType, bytes }: Body, { path }: TakenFile): Promise<readonly Received[]> {
   if (contentType.startsWith('multipart/')) {
-    const form = await new Response(Buffer.from(bytes as Uint8Array), { headers: { 'content-type': contentType } }).formData();
+    const form = await new Response(Buffer.from(bytes as Uint8Array), {
+      headers: { 'content-type': contentType },
+    }).formData();
     const files = [...form.values()].filter((value) => typeof value !== 'string');
     return await Promise.all(
       files.map(async (file) => ({ bytes: Buffer.from(await file.arrayBuffer()), type: file.type })),
@@ -92,10 +94,13 @@ async function mediaIn({ contentType, bytes }: Body, { path }: TakenFile): Promi
   const found: Promise<Received>[] = [];
   JSON.parse(Buffer.from(bytes as Uint8Array).toString(), (_name, value: unknown) => {
     if (typeof value !== 'string') return value;
-    const [, type, base64] = /^data:([\w/]+);base64,(.+)$/.exec(value) ?? [];
-    if (base64 !== undefined) found.push(Promise.resolve({ bytes: Buffer.from(base64, 'base64'), type }));
-    else if (value === link) found.push(readFile(path).then((file) => ({ bytes: file, type: undefined })));
-    else if (/^[A-Za-z0-9+/]{500,}={0,2}$/.test(value))
+    // Expressions over a whole file would overflow their stack.
+    const end = value.startsWith('data:') ? value.indexOf(';base64,') : -1;
+    if (end !== -1) {
+      const bytes = Buffer.from(value.slice(end + ';base64,'.length), 'base64');
+      found.push(Promise.resolve({ bytes, type: value.slice('data:'.length, end) }));
+    } else if (value === link) found.push(readFile(path).then((file) => ({ bytes: file, type: undefined })));
+    else if (/^[A-Za-z0-9+/]{500}$/.test(value.slice(0, 500)))
       found.push(Promise.resolve({ bytes: Buffer.from(value, 'base64'), type: undefined }));
     return value;
   });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isBlank } from '../../tasks/request-text.ts';
 import type { MediaLinks, ReferenceMedia } from '../../tasks/ports.ts';
 import type { FrozenConfig, JobRequest, JsonObject, RequestBody } from '../contract.ts';
 import { contentParts, pictureDataUrls } from '../media-parts.ts';
@@ -25,7 +26,7 @@ export async function requestBody(
     ...(seed !== undefined && { seed }),
     model: upstreamModel,
     content: [
-      ...(prompt.trim() === '' ? [] : [{ type: 'text', text: prompt }]),
+      ...(isBlank(prompt) ? [] : [{ type: 'text', text: prompt }]),
       ...(await mediaContent(await request.media(), request.mediaLinks)),
     ],
     ratio,

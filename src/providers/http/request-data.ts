@@ -1,5 +1,6 @@
 import { frameSize } from '../../media/frame-size.ts';
 import type { MediaByRole, MediaRole } from '../../tasks/ports.ts';
+import { isBlank } from '../../tasks/request-text.ts';
 import { spellImageReferences, withoutAddresses } from '../task-values.ts';
 import type {
   FrozenConfig,
@@ -115,7 +116,7 @@ function common(input: JobRequest['input'], { file, config }: Frozen): JsonObjec
   return {
     model: config.upstreamModel,
     parameters: config.options['parameters'] ?? {},
-    input: prompt.trim() === '' ? fields : { ...fields, prompt: spelled },
+    input: isBlank(prompt) ? fields : { ...fields, prompt: spelled },
     imageCount,
     hasFirstFrame: input.firstFrameUrl !== undefined,
     hasLastFrame: input.lastFrameUrl !== undefined,
