@@ -14,7 +14,7 @@ import type { CorpusFile } from './files.ts';
 // What an upstream of each kind receives of a file: inside its requests, or behind the links in them.
 
 /** `type` is the declared one; undefined for bare base64 and for links. */
-export type Received = { readonly bytes: Buffer; readonly type: string | undefined };
+type Received = { readonly bytes: Buffer; readonly type: string | undefined };
 
 /** A file as providers get it, with what it was made of. */
 export type TakenFile = { readonly name: string; readonly kind: CorpusFile['kind']; readonly path: string };
