@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { callbackPausesMs, callbackTimeoutMs } from '../src/callbacks/callback.ts';
 import { settingDefaults } from '../src/config/config.ts';
@@ -7,8 +7,10 @@ import { maxBodyBytes } from '../src/http/errors.ts';
 import { maxInlineBytes } from '../src/http/server/read-fields.ts';
 import { defaultModels } from '../src/models/model.ts';
 import { lifetimeSeconds } from '../src/people/one-time-links.ts';
+import { maxCutShare } from '../src/media/frame-size.ts';
 import { sessionSeconds } from '../src/people/session.ts';
 import { inputLimits } from '../src/tasks/input-bounds.ts';
+import { bytePlusPackages } from './counterparts/ark-packages.ts';
 
 // Figures that pages repeat, made from the code that has them. A page that states another one is wrong.
 
@@ -33,6 +35,8 @@ const retries = callbackPausesMs.filter((ms) => ms > 0);
 const countOf = (rate: string) => settingDefaults.get(rate)?.split('/')[0];
 const days = settingDefaults.get('MEDIA_RETENTION_DAYS');
 const [standard] = defaultModels;
+const seconds = standard?.input.fields.duration ?? assert.fail();
+const { min, max } = 'min' in seconds ? seconds : assert.fail();
 const characters = inputLimits.maxPromptLength.toLocaleString('en-US');
 
 const facts: readonly (readonly [page: string, text: string])[] = [
@@ -44,6 +48,11 @@ const facts: readonly (readonly [page: string, text: string])[] = [
   ['docs/api.md', `${countOf('CREATE_RATE')} creates and ${countOf('READ_RATE')} other requests in 10 s`],
   ['docs/api.md', `${countOf('REFUSED_CREATE_RATE')} rejected creates a minute`],
   ['docs/api.md', `1 to ${characters} characters`],
+  [
+    'docs/api.md',
+    `${min} to ${max} seconds; a fraction is rounded half up: ${min - 0.5} is ${min}, ${max + 0.4} is ${max}`,
+  ],
+  ['docs/api.md', `may differ by up to ${maxCutShare * 100} %`],
   ['docs/api.md', `up to ${standard?.input.fields.imageUrls.max} reference images`],
   ['docs/clients.md', `Bodies may have ${maxInlineBytes / 1024 / 1024} MiB`],
   ['docs/operations/access.md', `${lifetimeSeconds.invite / 3600} hours`],
@@ -64,4 +73,82 @@ test('the figures in words are those of the settings', () => {
   assert.equal(settingDefaults.get('STUCK_TASK_SECONDS'), '600');
   assert.equal(lifetimeSeconds.setup, 1800, 'half an hour, as the start prints');
   assert.match(settingDefaults.get('CREATE_RATE') ?? '', /\/10s$/);
+});
+
+const pages = ['README.md', ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`)]
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => [name, readFileSync(name, 'utf8')] as const);
+
+type Operation = {
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: BodySchema }>> };
+};
+type BodySchema = {
+  readonly properties?: Readonly<Record<string, { readonly default?: unknown }>>;
+  readonly required?: readonly string[];
+};
+const { paths } = JSON.parse(readFileSync('openapi.json', 'utf8')) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+};
+
+test('a body that a sentence names beside its endpoint has the fields of the endpoint', () => {
+  const sentences = pages.flatMap(([page, text]) =>
+    [...text.matchAll(/`(GET|POST) (\/api\/[\w/]+)` (?:with|takes) `(\{.*?\})`/g)].map(
+      ([sentence, method = '', path = '', body = '']) => {
+        const schema = paths[path]?.[method.toLowerCase()]?.requestBody?.content['application/json']?.schema;
+        return { page, sentence, schema, names: Object.keys(JSON.parse(body) as object) };
+      },
+    ),
+  );
+  assert.ok(sentences.length >= 3);
+  for (const { page, sentence, schema, names } of sentences) {
+    const about = `${page}: ${sentence}`;
+    const known = Object.keys(schema?.properties ?? {});
+    assert.deepEqual(
+      names.filter((name) => !known.includes(name)),
+      [],
+      about,
+    );
+    assert.deepEqual(schema?.required?.filter((name) => !names.includes(name)) ?? [], [], about);
+  }
+  const rotate = paths['/api/v1/keys/rotate']?.['post']?.requestBody?.content['application/json']?.schema;
+  assert.equal(rotate?.properties?.['overlapSeconds']?.default, 86_400, 'another day, as docs/api.md has it');
+});
+
+test('the tutorial names buttons and menus as the console does', () => {
+  const named = pages.flatMap(([page, text]) =>
+    page === 'docs/tutorial.md'
+      ? [...text.matchAll(/(?<=\w.* )\*\*([A-Z][^*]+)\*\*/g)].map(([, name = '']) => name)
+      : [],
+  );
+  assert.ok(named.includes('Operate the service'));
+  const texts = readdirSync('src/console', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /-text\.tsx?$/.test(name),
+  );
+  const words = texts.map((name) => readFileSync(`src/console/${name}`, 'utf8')).join('\n');
+  for (const name of named) assert.ok(words.includes(`'${name}'`), name);
+});
+
+test('the catalogue has one name in pages, settings and the chart', () => {
+  const files = ['.env.example', 'docker-compose.yml', 'ops/helm/videogen/values.yaml', 'ops/helm/videogen/README.md'];
+  for (const [file, text] of [...pages, ...files.map((name) => [name, readFileSync(name, 'utf8')] as const)])
+    assert.deepEqual(text.match(/\bmodels\.(?:ya?ml|json)\b/g), null, file);
+  assert.match(readFileSync('ops/helm/videogen/values.yaml', 'utf8'), /^ {2}key: catalogue\.yaml$/m);
+});
+
+test('the page about clients names what the published packages need and export', () => {
+  const page = readFileSync('docs/clients.md', 'utf8');
+  const [row = ''] = /^\| BytePlus SDK: .*$/m.exec(page) ?? [];
+  for (const name of ['byteplus-python-sdk-v2[ark]', 'sniffio']) {
+    assert.ok(row.includes(`\`${name}\``), name);
+    assert.ok(
+      bytePlusPackages.some((one) => one.startsWith(`${name}==`)),
+      name,
+    );
+  }
+  // The AI SDK exports it with this prefix only, so a call without it needs an import that renames it.
+  for (const [name, text] of pages) {
+    const lines = text.split('\n').filter((line) => /(?<!experimental_)\bgenerateVideo\(/.test(line));
+    const renames = text.includes('experimental_generateVideo as generateVideo');
+    assert.ok(lines.length === 0 || renames, `${name}: ${lines[0]}`);
+  }
 });

@@ -67,10 +67,11 @@ export function scalarOf(name: string, value: unknown, input: ModelInput | undef
   return Object.fromEntries(options.map(([option, one]) => [option, isText(option) ? one : fromText(one)]));
 }
 
-/** The number or boolean that a text spells; any other value is returned unchanged. */
+/** The number or boolean that a text spells, in forms of Python also as `True`; any other value is returned unchanged. */
 export function fromText(value: unknown): unknown {
-  if (value === 'true' || value === 'false') return value === 'true';
-  return typeof value === 'string' && /^-?\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
+  if (typeof value !== 'string') return value;
+  if (/^(?:true|false)$/i.test(value)) return value.toLowerCase() === 'true';
+  return /^-?\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
 }
 
 /** Other values are returned for the parser to refuse. */

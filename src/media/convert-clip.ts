@@ -44,9 +44,9 @@ const decoders = [
 ].join();
 
 /**
- * Converts a checked container to an MP4 with H.264 and AAC, or to an M4A with AAC, and returns its length in seconds. Only the first
- * picture and the first sound are in it, and no metadata. Throws `ClipRefusal` for a clip beyond the limits and for one that cannot be
- * decoded.
+ * Converts a checked container to an MP4 with H.264 and AAC, or to an MP3, because vendors document MP3 and WAV for sound and no other
+ * format. Returns its length in seconds. Only the first picture and the first sound are in it, and no metadata. Throws `ClipRefusal` for
+ * a clip beyond the limits and for one that cannot be decoded.
  */
 export async function convertClip(conversion: Conversion): Promise<number> {
   const { ffmpeg, kind, limits, fetchedPath, path, signal } = conversion;
@@ -56,7 +56,7 @@ export async function convertClip(conversion: Conversion): Promise<number> {
   if (wideColors !== undefined) await writeFile(cubePath, cubeOf(wideColors));
   const colors = wideColors && { wideColors, cube: basename(cubePath) };
   const args = [...inputArgs(conversion), ...(kind === 'video' ? pictureArgs(limits, colors) : ['-vn'])];
-  args.push(...soundArgs(kind), ...outputArgs(limits), path);
+  args.push(...soundArgs(kind), ...outputArgs(limits), ...containers[kind], path);
   // Sound has no frames that could show its progress, so the limit replaces the watch for stalls.
   await ffmpeg({ args, cwd: dirname(path), signal, limitMs, stallMs: 2 * limitMs }).catch((error: unknown) => {
     throw explainFailure(error, kind, limits);
@@ -101,14 +101,20 @@ function frameLimit(maxSeconds: number): number {
 
 function soundArgs(kind: ClipKind): string[] {
   const sound = kind === 'video' ? '0:a:0?' : '0:a:0';
-  return ['-map', sound, '-c:a', 'aac', '-b:a', '192k', '-ac', '2', '-ar', '48000'];
+  const encoder = kind === 'video' ? 'aac' : 'libmp3lame';
+  return ['-map', sound, '-c:a', encoder, '-b:a', '192k', '-ac', '2', '-ar', '48000'];
 }
+
+const containers = {
+  video: ['-movflags', '+faststart', '-f', 'mp4'],
+  audio: ['-id3v2_version', '0', '-f', 'mp3'],
+} as const satisfies Record<ClipKind, unknown>;
 
 /** A longer clip is cut here, which shows that it is too long. */
 function outputArgs({ maxSeconds, maxMegabytes }: ClipLimits): string[] {
   const limits = ['-threads', `${decoderThreads}`, '-t', `${maxSeconds + 1}`, '-fs', `${maxMegabytes * 1024 * 1024}`];
   const withoutMetadata = ['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn'];
-  return [...limits, ...withoutMetadata, '-movflags', '+faststart', '-f', 'mp4'];
+  return [...limits, ...withoutMetadata];
 }
 
 /** If ffmpeg was not started, was killed by the system or filled the disk, this machine is the cause, and the error may be retried. */
@@ -132,7 +138,10 @@ function tooLarge(maxPixels: number | undefined): string {
 async function checkedSeconds({ kind, path, limits, signal }: Conversion): Promise<number> {
   const { maxSeconds, maxMegabytes, maxPixels = Infinity } = limits;
   const { size } = await stat(path);
-  if (size >= maxMegabytes * 1024 * 1024) throw new ClipRefusal(`is larger than ${maxMegabytes} MB as H.264 and AAC`);
+  if (size >= maxMegabytes * 1024 * 1024) {
+    const format = kind === 'video' ? 'H.264 and AAC' : 'MP3';
+    throw new ClipRefusal(`is larger than ${maxMegabytes} MB as ${format}`);
+  }
   const measured = await readVideo(`${kind}Clip`, path, signal);
   if (measured === undefined) throw new ClipRefusal('has no picture or sound that can be played');
   const { seconds, soundSeconds, pixels, frames } = measured;

@@ -113,11 +113,16 @@ function pauseBeforeRetry({ status, headers }: Head): number | undefined {
   return ms > maxPauseMs ? undefined : Math.max(0, ms);
 }
 
-export function invalidMedia(kind: MediaKind, source: MediaSource, why: string, cause?: unknown): TaskError {
+export function invalidMedia(
+  kind: MediaKind,
+  source: Pick<MediaSource, 'path'>,
+  why: string,
+  cause?: unknown,
+): TaskError {
   return mediaError(codeOf(kind, 'invalid'), source, why, cause);
 }
 
 /** Final, because retrying only where it might help would show a client which addresses we refuse. */
-function mediaError(failCode: FailCode, { path }: MediaSource, why: string, cause?: unknown): TaskError {
+function mediaError(failCode: FailCode, { path }: Pick<MediaSource, 'path'>, why: string, cause?: unknown): TaskError {
   return new TaskError(failCode, `${path} ${why}.`, { cause });
 }

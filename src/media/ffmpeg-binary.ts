@@ -22,8 +22,8 @@ export function ffmpegBinary(path?: string): string {
 
 export type FfmpegReport = { readonly path: string; readonly version: string; readonly missing: readonly string[] };
 
-/** The encoders of our MP4s and posters. */
-const encoders = ['libx264', 'aac', 'mjpeg'];
+/** The encoders of our MP4s, MP3s and posters. */
+const encoders = ['libx264', 'aac', 'libmp3lame', 'mjpeg'];
 
 /** Returns the ffmpeg of a worker and the encoders that it lacks. Rejects if it does not run. */
 export async function inspectFfmpeg(path: string | undefined, signal: AbortSignal): Promise<FfmpegReport> {

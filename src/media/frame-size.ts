@@ -51,6 +51,16 @@ export function isAbove(resolution: Resolution, { widthPx, heightPx }: FrameSize
   return Math.min(widthPx, heightPx) * leastShare > lines && widthPx * heightPx * leastShare > area;
 }
 
+/** More of a frame than this share would be cut off in the shape of the other one; that of 16:9 and 4:3 is 25 %. */
+export const maxCutShare = 0.3;
+
+/** Returns why a last frame cannot end a video that begins with the first one; undefined if it can. */
+export function refuseLastFrame(first: FrameSize, last: FrameSize): string | undefined {
+  const [one, other] = [first, last].map(({ widthPx, heightPx }) => widthPx / heightPx) as [number, number]; // of two
+  if (Math.min(one, other) >= (1 - maxCutShare) * Math.max(one, other)) return undefined;
+  return `is ${last.widthPx}×${last.heightPx} px and the first frame is ${first.widthPx}×${first.heightPx} px; crop both to the same shape`;
+}
+
 /** Sides of video models are multiples of this. */
 const sideStep = 32;
 

@@ -13,7 +13,7 @@ import { whatToSend } from './upload.ts';
 type FetchReferenceClips = FetchSettings & {
   readonly kind: ClipKind;
   readonly limits: ClipLimits;
-  /** The clips become `video-0.mp4`, `audio-0.m4a`, … in the folder. */
+  /** The clips become `video-0.mp4`, `audio-0.mp3`, … in the folder. */
   readonly sources: readonly MediaSource[];
   readonly ffmpeg: Ffmpeg;
 };
@@ -27,7 +27,7 @@ const converting = createSlots({
 
 const forms = {
   video: { extension: 'mp4', accept: 'video/mp4, video/quicktime, video/webm, */*;q=0.5' },
-  audio: { extension: 'm4a', accept: 'audio/mpeg, audio/wav, audio/mp4, */*;q=0.5' },
+  audio: { extension: 'mp3', accept: 'audio/mpeg, audio/wav, audio/mp4, */*;q=0.5' },
 } as const satisfies Record<ClipKind, unknown>;
 
 /** A link of half a megabyte a second is fast enough for every size. */

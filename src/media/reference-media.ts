@@ -1,7 +1,8 @@
 import type { Ffmpeg, ReferenceMedia } from '../tasks/ports.ts';
 import { mediaUrlsOf, type ModelInput, type TaskInput } from '../tasks/task-input.ts';
 import { inputFields } from '../tasks/input-fields.ts';
-import type { FetchSettings } from './fetch-media.ts';
+import { type FetchSettings, invalidMedia } from './fetch-media.ts';
+import { refuseLastFrame } from './frame-size.ts';
 import { fetchReferenceClips } from './reference-clip.ts';
 import { fetchReferenceImages } from './reference-image.ts';
 
@@ -34,6 +35,8 @@ export async function fetchReferenceMedia({
   const of = (name: string) => fetched.filter((_, index) => sources[index]?.field === name);
   const [firstFrame] = of('firstFrameUrl');
   const [lastFrame] = of('lastFrameUrl');
+  const refusal = firstFrame && lastFrame && refuseLastFrame(firstFrame, lastFrame);
+  if (refusal !== undefined) throw invalidMedia('image', { path: 'input.lastFrameUrl' }, refusal);
   const clips = { ...settings, ffmpeg };
   const { videoUrls = standardVideo, audioUrls = standardAudio } = bounds?.fields ?? {};
   return {

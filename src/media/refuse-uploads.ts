@@ -1,7 +1,7 @@
 import type { Database } from '../platform/database/database.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import { mediaUrlsOf, type TaskInput } from '../tasks/task-input.ts';
-import type { FrameSize } from './frame-size.ts';
+import { type FrameSize, refuseLastFrame } from './frame-size.ts';
 import { uploadFromUrl, uploadKinds } from './upload.ts';
 import { listUsableUploads } from './uploads.ts';
 
@@ -31,7 +31,7 @@ export async function refuseUploads(
   if (named.length === 0) return [];
   const ids = named.map(({ uploadId }) => uploadId);
   const usable = new Map((await listUsableUploads(db, accountId, ids)).map((one) => [one.uploadId, one]));
-  return named.flatMap(({ path, kind, uploadId, fileName }) => {
+  const problems = named.flatMap(({ path, kind, uploadId, fileName }) => {
     const [uploaded, stored] = [uploadKinds[fileName], usable.get(uploadId)];
     if (stored?.fileName !== fileName)
       return [
@@ -39,8 +39,18 @@ export async function refuseUploads(
       ];
     if (uploaded !== kind)
       return [{ path, message: `is an uploaded ${nouns[uploaded]}; this field takes ${takes[kind]}` }];
-    const { widthPx, heightPx } = stored;
-    const refusal = widthPx === undefined || heightPx === undefined ? undefined : refuseSize({ widthPx, heightPx });
-    return refusal === undefined ? [] : [{ path, message: `is ${widthPx}×${heightPx} px; ${refusal}` }];
+    const size = sizeOf(stored);
+    const refusal = size && refuseSize(size);
+    return refusal === undefined ? [] : [{ path, message: `is ${size?.widthPx}×${size?.heightPx} px; ${refusal}` }];
   });
+  const frame = (field: string) => sizeOf(usable.get(named.find((one) => one.field === field)?.uploadId ?? ''));
+  const [first, last] = [frame('firstFrameUrl'), frame('lastFrameUrl')];
+  const message = first && last && refuseLastFrame(first, last);
+  return problems.length > 0 || message === undefined ? problems : [{ path: 'input.lastFrameUrl', message }];
+}
+
+/** Undefined for clips, and for images that an earlier release has stored. */
+function sizeOf(stored: Partial<FrameSize> | undefined): FrameSize | undefined {
+  const { widthPx, heightPx } = stored ?? {};
+  return widthPx === undefined || heightPx === undefined ? undefined : { widthPx, heightPx };
 }

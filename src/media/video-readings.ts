@@ -8,6 +8,7 @@ import {
   type InputTrack,
   type InputVideoTrack,
   MATROSKA,
+  MP3,
   MP4,
   MPEG_TS,
   QTFF,
@@ -31,7 +32,7 @@ export const videoReadings = {
   lastPictureSeconds: (path: string) => withInput(path, [MP4, QTFF], lastPictureSeconds),
   /** Measures a clip that ffmpeg has made; undefined for one without packets. */
   videoClip: (path: string) => withInput(path, [MP4], (input) => clipOf(input, 'video')),
-  audioClip: (path: string) => withInput(path, [MP4], (input) => clipOf(input, 'audio')),
+  audioClip: (path: string) => withInput(path, [MP3], (input) => clipOf(input, 'audio')),
   /** Decodes an image. Its decoders are loaded with the first one. */
   picture: async (path: string) => (await import('./picture-readings.ts')).readPicture(path),
 } as const;

@@ -12,12 +12,16 @@ export type Answer = Head & { readonly body: Buffer };
 export type PostAnswer = Answer & { readonly isPublic: boolean };
 
 /** Yields the chunks of a decoded body. Throws `OutboundError` for errors of the other side and for more than `maxBytes`. */
-export async function* chunksOf(response: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
+export async function* chunksOf(
+  response: IncomingMessage,
+  maxBytes: number,
+  onUnnamed?: () => void,
+): AsyncGenerator<Buffer> {
   const tooLarge = () => new OutboundError('too_large', `more than ${maxBytes} bytes`);
   if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   let bytes = 0;
   try {
-    for await (const chunk of await decodedBody(response)) {
+    for await (const chunk of await decodedBody(response, onUnnamed)) {
       bytes += chunk.length;
       if (bytes > maxBytes) throw tooLarge();
       yield chunk;

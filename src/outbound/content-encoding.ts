@@ -7,7 +7,7 @@ type Decoder = (start: Buffer) => Transform | undefined;
 
 /** By the name of the encoding. Some servers name an encoding and send the file as it is, which its first bytes show. */
 const decoders: Readonly<Record<string, Decoder>> = {
-  gzip: (start) => (start[0] === 0x1f && start[1] === 0x8b ? createGunzip() : undefined),
+  gzip: (start) => (isGzip(start) ? createGunzip() : undefined),
   br: () => createBrotliDecompress(),
   // Half of the servers send it without its header.
   deflate: (start) =>
@@ -32,21 +32,34 @@ export function encodingsOf({ headers }: Pick<IncomingMessage, 'headers'>): read
 /** The most that a server may apply to one body, and far more than any does. */
 const maxEncodings = 3;
 
-/** Returns the decoded body, chunk by chunk, of which the caller limits the bytes. We request none, but some servers compress always. */
-export async function decodedBody(response: IncomingMessage): Promise<AsyncIterable<Buffer>> {
-  const names = encodingsOf(response);
-  if (names.length === 0) return response;
-  if (names.length > maxEncodings) throw new OutboundError('encoding', names.join(', '));
+/**
+ * Returns the decoded body, chunk by chunk, of which the caller limits the bytes. We request none, but some servers compress always.
+ * Buckets serve a file that was stored compressed without naming that, which `onUnnamed` reports; nothing that we fetch begins like it.
+ */
+export async function decodedBody(
+  response: IncomingMessage,
+  onUnnamed: () => void = () => undefined,
+): Promise<AsyncIterable<Buffer>> {
+  const named = encodingsOf(response);
+  if (named.length > maxEncodings) throw new OutboundError('encoding', named.join(', '));
   const chunks = (response as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   const first = await chunks.next();
   // An empty body is encoded as nothing.
   if (first.done === true) return Readable.from([]);
-  const body = Readable.from(rejoined(first.value, chunks));
-  const steps = names
+  const body = rejoined(first.value, chunks);
+  // The rest of a file begins with any bytes.
+  const isUnnamed = named.length === 0 && response.statusCode !== 206 && isGzip(first.value);
+  if (isUnnamed) onUnnamed();
+  else if (named.length === 0) return body;
+  const steps = (isUnnamed ? ['gzip'] : named)
     .toReversed()
     .flatMap((name, index) => decoders[name]?.(index === 0 ? first.value : magicOf(name)) ?? []);
   // The last one is destroyed with the error of any of them.
-  return steps.reduce<Readable>((from, step) => pipeline(from, step, () => undefined), body);
+  return steps.reduce<Readable>((from, step) => pipeline(from, step, () => undefined), Readable.from(body));
+}
+
+function isGzip(start: Buffer): boolean {
+  return start[0] === 0x1f && start[1] === 0x8b;
 }
 
 /** The start of a body within another encoding is not known. */
@@ -55,6 +68,10 @@ function magicOf(name: string): Buffer {
 }
 
 async function* rejoined(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  yield first;
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  try {
+    yield first;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
 }

@@ -118,7 +118,7 @@ function begin({ statusCode = 0, headers }: IncomingMessage, part: Part): void {
     const length = headers['content-length'];
     // The length and the ranges of a compressed answer are those of another file, so a broken one begins anew.
     const whole = encodingsOf({ headers }).length > 0 ? {} : { total: length && Number(length), validator };
-    Object.assign(part, { bytes: 0, total: undefined, validator: undefined, ...whole });
+    Object.assign(part, { bytes: 0, ...unresumable, ...whole });
     return;
   }
   if (statusCode !== 206 && statusCode !== 416) throw new OutboundError('protocol', `HTTP ${statusCode}`);
@@ -134,6 +134,8 @@ function begin({ statusCode = 0, headers }: IncomingMessage, part: Part): void {
   part.total = Number(total);
 }
 
+const unresumable = { total: undefined, validator: undefined } satisfies Partial<Part>;
+
 /** Only what changes with every byte of the file: a weak tag does not. */
 function validatorOf({ etag, 'last-modified': lastModified }: IncomingHttpHeaders): string | undefined {
   return etag?.startsWith('"') === true ? etag : lastModified;
@@ -143,7 +145,8 @@ type Target = { readonly toFile: string; readonly maxBytes: number; readonly onC
 
 async function append(response: IncomingMessage, part: Part, { toFile, maxBytes, onChunk }: Target): Promise<void> {
   await using file = await openFile(toFile, part.bytes === 0 ? 'w' : 'a');
-  for await (const chunk of chunksOf(response, maxBytes - part.bytes)) {
+  const onUnnamed = () => void Object.assign(part, unresumable);
+  for await (const chunk of chunksOf(response, maxBytes - part.bytes, onUnnamed)) {
     await file.appendFile(chunk);
     part.bytes += chunk.length;
     onChunk();

@@ -27,7 +27,7 @@ type TypedClip = ReferenceClip & { readonly contentType: string; readonly extens
 export function clipsOf({ videos, audios }: ReferenceMedia): readonly TypedClip[] {
   return [
     ...videos.map((clip) => ({ ...clip, contentType: 'video/mp4', extension: 'mp4' })),
-    ...audios.map((clip) => ({ ...clip, contentType: 'audio/mp4', extension: 'm4a' })),
+    ...audios.map((clip) => ({ ...clip, contentType: 'audio/mpeg', extension: 'mp3' })),
   ];
 }
 

@@ -24,7 +24,7 @@ import {
   clips,
 } from './input-bounds.ts';
 import { defaultOptions, inputOptions, optionsSchema, type OptionsBounds, type OptionValue } from './input-options.ts';
-import { fitsCharacters, isPlainText, notPlainText, required, urlSchema } from './request-text.ts';
+import { fitsCharacters, isBlank, isPlainText, notPlainText, required, urlSchema } from './request-text.ts';
 import { notAmong, notBoolean, notSeed, ratioSpelling, resolutionSpelling } from './spellings.ts';
 
 // The vocabulary of a create request: each field of `input` is declared once,
@@ -88,17 +88,22 @@ export const inputFields = {
     kind: 'required',
     bounds: z.strictObject({
       maxCharacters: z.int().min(1).max(inputLimits.maxPromptLength).default(inputLimits.maxPromptLength),
+      required: z.boolean().optional().meta({ description: 'False for a model that animates images without words.' }),
     }),
     standard: { maxCharacters: inputLimits.maxPromptLength },
-    request: ({ maxCharacters }) =>
-      z
+    request: ({ maxCharacters, required: isRequired = true }) => {
+      const text = z
         .string({ error: required('must be a string') })
-        .refine((prompt) => prompt.trim() !== '', { error: 'must not be empty or only white space' })
+        .refine((prompt) => !isRequired || !isBlank(prompt), { error: 'must not be empty or only white space' })
         .refine((prompt) => fitsCharacters(prompt, maxCharacters), {
           error: `must be at most ${maxCharacters} characters`,
         })
-        .refine(isPlainText, { error: notPlainText })
-        .meta({ minLength: 1, maxLength: maxCharacters, pattern: String.raw`\S` }),
+        .refine(isPlainText, { error: notPlainText });
+      if (isRequired) return text.meta({ minLength: 1, maxLength: maxCharacters, pattern: String.raw`\S` });
+      return text.meta({ description: 'May be left out with an image.', maxLength: maxCharacters }).nullish();
+    },
+    // Records always have a prompt.
+    standardValue: ({ required: isRequired }) => (isRequired === false ? '' : undefined),
     record: z.string(),
     kie: 'prompt',
   }),

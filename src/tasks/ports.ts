@@ -99,7 +99,7 @@ export const generationHeartbeat = z.object({ progress: z.number() });
 /** A reference image that was fetched, checked and re-encoded by us: an upright JPEG that no other program writes to. */
 export type ReferenceImage = FrameSize & { readonly path: string };
 
-/** A reference video (MP4 with H.264 and AAC) or reference audio (M4A with AAC) that was fetched, checked and re-encoded by us. */
+/** A reference video (MP4 with H.264 and AAC) or reference audio (MP3) that was fetched, checked and re-encoded by us. */
 export type ReferenceClip = { readonly path: string; readonly seconds: number };
 
 /** The reference media of a task by role, each in the order of the request. */

@@ -45,6 +45,11 @@ function urlProblem(url: string): string | undefined {
 /** PostgreSQL can store neither, so no field may contain them. */
 export const notPlainText = 'must not contain NUL characters or unpaired surrogates';
 
+/** True for a text in which nothing can be seen, such as one of zero-width spaces. */
+export function isBlank(text: string): boolean {
+  return /^[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
+}
+
 export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }

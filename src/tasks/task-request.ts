@@ -10,11 +10,12 @@ import {
   fieldsOfModel,
   inputFieldNames,
   isPresent,
+  mediaUrlsOf,
   type ModelInput,
   requiredBy,
   withDefaults,
 } from './task-input.ts';
-import { type RefuseUrl, required, urlSchema } from './request-text.ts';
+import { isBlank, type RefuseUrl, required, urlSchema } from './request-text.ts';
 import { unknownModelMessage } from './spellings.ts';
 import type { TaskParam } from './task.ts';
 
@@ -159,8 +160,8 @@ function makeJsonSchema(input: ModelInput): JsonSchema {
   );
   const fields = taken.map(([name, field]) => {
     const standard = defaultOf(input, name as FieldName);
-    // An empty list is the same as none, and no default where the model requires some.
-    const hasDefault = standard !== undefined && !Array.isArray(standard);
+    // An empty list or prompt is the same as none, and no default where the model requires some.
+    const hasDefault = standard !== undefined && standard !== '' && !Array.isArray(standard);
     return [name, hasDefault ? { ...field, default: standard } : field] as const;
   });
   return { ...schema, properties: Object.fromEntries(fields) };
@@ -240,7 +241,9 @@ function relationErrors(input: ModelInput, { model, input: given }: TaskParam): 
       message: `must be left out together with ${first}: ${model} takes one of ${names.join(', ')}`,
     }));
   });
-  return firstOfEachPath([...missing, ...excluded]);
+  const isEmpty = isBlank(given.prompt) && !mediaUrlsOf(given).some(({ kind }) => kind === 'image');
+  const wordless = isEmpty ? [{ path: 'input.prompt', message: `is required without an image for ${model}` }] : [];
+  return firstOfEachPath([...wordless, ...missing, ...excluded]);
 }
 
 const bodyFields = ['model', 'input', 'callBackUrl'];

@@ -28,7 +28,7 @@ prepareGenerations();
 
 const size = { widthPx: 300, heightPx: 300 };
 const images = ['image-0.jpg', 'image-1.jpg', 'image-2.jpg'] as const;
-const clips = ['video-0.mp4', 'video-1.mp4', 'audio-0.m4a'] as const;
+const clips = ['video-0.mp4', 'video-1.mp4', 'audio-0.mp3'] as const;
 
 /** Reference media of every role, as files that hold their own names. */
 async function fetchAll(at: string): Promise<ReferenceMedia> {
@@ -85,7 +85,7 @@ const keyOf = (link: string | undefined) => new URL(String(link)).pathname.slice
 test('an upstream that fetches gets a link to a copy of each file, by role and in order, and the copies end with the task', async () => {
   const { taskId, state, seen, left } = await playLinked({ images: 'link', clips: 'link' });
   const { links, files } = seen;
-  const names = ['1.jpg', 'first-frame-1.jpg', 'last-frame-1.jpg', 'video-1.mp4', 'video-2.mp4', 'audio-1.m4a'];
+  const names = ['1.jpg', 'first-frame-1.jpg', 'last-frame-1.jpg', 'video-1.mp4', 'video-2.mp4', 'audio-1.mp3'];
   const keys = names.map((name) => `references/${taskId}/${name}`);
   const {
     images: [image],
@@ -101,7 +101,7 @@ test('an upstream that fetches gets a link to a copy of each file, by role and i
 
 test('only the kinds that an upstream fetches are copied', async () => {
   for (const [by, files] of [
-    [{ images: 'file', clips: 'link' }, ['audio-1.m4a', 'video-1.mp4', 'video-2.mp4']],
+    [{ images: 'file', clips: 'link' }, ['audio-1.mp3', 'video-1.mp4', 'video-2.mp4']],
     [{ images: 'link', clips: 'file' }, ['1.jpg', 'first-frame-1.jpg', 'last-frame-1.jpg']],
     [{ images: 'file' }, []],
   ] as const) {

@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import pLimit from 'p-limit';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { sharp } from '../../src/media/image-library.ts';
+import { formatOf } from '../../src/media/file-format.ts';
 import { readVideo } from '../../src/media/read-video.ts';
 import { fetchReferenceMedia } from '../../src/media/reference-media.ts';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
@@ -16,7 +17,10 @@ import { createGuardedClient } from '../../src/outbound/client.ts';
 import { pinnedFfmpeg, taskInput } from '../providers/preview/render-support.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { kinds } from '../fakes/kinds.ts';
 import { corpus, type CorpusFile } from './files.ts';
+import { openKind, type TakenFile } from './received-media.ts';
+import { documentedMedia, typeOfFormat } from './vendors.ts';
 
 // Sends every file of the corpus in every way, with a label that is not its own. One service is shared, and each file is made once.
 
@@ -55,6 +59,8 @@ let server: Server;
 let folder: string;
 let key: string;
 const made = new Map<string, Buffer>();
+/** The files that were taken from their URLs, as providers get them. */
+const taken: TakenFile[] = [];
 const client = createGuardedClient({ allow: parseAllowList('127.0.0.1'), lookup: () => Promise.resolve(['10.0.0.1']) });
 const ffmpeg = pinnedFfmpeg();
 
@@ -66,6 +72,8 @@ const encodings = [
   ['deflate', deflateSync],
   ['deflate', deflateRawSync],
   ['aws-chunked', (bytes: Buffer) => bytes],
+  // Without a header, as a bucket serves a file that was stored compressed.
+  [undefined, gzipSync],
 ] as const;
 
 before(async () => {
@@ -80,7 +88,8 @@ before(async () => {
     const index = Number(request.url?.slice(1));
     const [name, encode] = encodings[index % encodings.length] ?? assert.fail();
     const body = encode(bytesOf(corpus[index] ?? assert.fail()));
-    response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': name }).end(body);
+    const encoding = name === undefined ? {} : { 'content-encoding': name };
+    response.writeHead(200, { 'content-type': 'text/plain', ...encoding }).end(body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -156,12 +165,36 @@ describe('a URL is judged by its content', () => {
         return;
       }
       const { images, videos, audios } = await fetching;
-      const [taken] = [...images, ...videos, ...audios];
-      assert.ok(taken);
+      const [found] = [...images, ...videos, ...audios];
+      assert.ok(found);
+      taken.push({ ...file, path: found.path });
       if (file.kind === 'image') {
-        const { format, space, orientation, icc } = await sharp(await readFile(taken.path)).metadata();
+        const { format, space, orientation, icc } = await sharp(await readFile(found.path)).metadata();
         assert.deepEqual([format, space, orientation, icc], ['jpeg', 'srgb', undefined, undefined]);
-      } else assert.ok((await readVideo(`${file.kind}Clip`, taken.path)) !== undefined);
+      } else assert.ok((await readVideo(`${file.kind}Clip`, found.path)) !== undefined);
+    });
+  }
+});
+
+describe('an upstream receives each file in a form that its documents allow', () => {
+  // A job of cog lives in its request; test/providers/cog has what it gets.
+  for (const [name, kind] of [...kinds].filter(([, { endsAlone }]) => endsAlone !== true)) {
+    test(name, { skip: kind.skip ?? false }, async (t) => {
+      const receive = await openKind(t, name, kind);
+      const allowed = documentedMedia[name] ?? assert.fail(`${name} has no row`);
+      assert.ok(taken.length >= 40);
+      for (const file of taken) {
+        const received = await receive(file);
+        const about = `${file.kind} ${file.name}`;
+        const bounds = allowed[file.kind];
+        assert.equal(received.length, bounds === undefined ? 0 : 1, about);
+        for (const { bytes, type } of received) {
+          const format = formatOf(bytes)?.name ?? 'unknown';
+          assert.ok(bounds !== undefined && bounds.formats.includes(format), `${about}: ${format}`);
+          assert.ok(type === undefined || type === typeOfFormat[format], `${about}: ${type}`);
+          assert.ok(bytes.length <= bounds.maxMegabytes * 1_000_000, `${about}: ${bytes.length}`);
+        }
+      }
     });
   }
 });

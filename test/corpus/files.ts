@@ -102,6 +102,7 @@ const not = (name: string) => new RegExp(`is ${name}${send.source}`);
 
 const pictures: readonly (readonly [name: string, make: CorpusFile['make'], refused?: RegExp])[] = [
   ['photo.jpg', () => plain().jpeg().toBuffer()],
+  ['large.jpg', () => images.noise(3000, 3000).jpeg({ quality: 80 }).toBuffer()],
   ['cmyk.jpg', () => plain().toColourspace('cmyk').jpeg().toBuffer()],
   ['turned.jpg', () => images.turnedPhoto()],
   ['motion-photo.jpg', motionPhoto],
@@ -138,6 +139,8 @@ const pictures: readonly (readonly [name: string, make: CorpusFile['make'], refu
   ['photo.jxl', text('\xff\x0a\0\0\0\0\0\0'), not('a JPEG XL image')],
   ['photo.jp2', text('\0\0\0\x0cjP  \r\n\x87\n\0\0'), not('a JPEG 2000 image')],
   ['drawing.svg', text('<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>'), not('an SVG image')],
+  ['layers.xcf', text('gimp xcf file\0'), not('a GIMP image')],
+  ['drawing.wmf', text('\xd7\xcd\xc6\x9a\0\0'), not('a WMF drawing')],
   ['layers.psd', text('8BPS\0\x01\0\0\0\0'), not('a Photoshop image')],
   ['page.html', page, not('a web page')],
   ['error.json', text('{"error":"AccessDenied"}'), not('JSON')],
@@ -227,6 +230,10 @@ const sounds: typeof pictures = [
   ['recorder.webm', film('r.webm', ...sound(), '-c:a', 'libopus')],
   ['sound.mka', film('s.mka', ...sound(), '-c:a', 'libvorbis')],
   ['sound.caf', film('s.caf', ...sound(), '-c:a', 'pcm_s16be'), notAudio('a CAF file')],
+  ['sound.wv', text('wvpk\x82\x12\0\0\x03\x04\0\0'), notAudio('a WavPack file')],
+  ['sound.ape', text('MAC \x96\x0f\0\0'), notAudio("a Monkey's Audio file")],
+  ['sound.ac3', text('\x0bw*gTC\xe1'), notAudio('an AC-3 file')],
+  ['sound.dsf', text('DSD \x1c\0\0\0'), notAudio('a DSD file')],
   ['sound.amr', text('#!AMR\n\x3c'), notAudio('an AMR file')],
   ['page.mp3', page, notAudio('a web page')],
 ];

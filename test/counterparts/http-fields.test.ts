@@ -158,7 +158,7 @@ describe('our requests to fal are those of its own client', () => {
       aspect_ratio: '21:9',
       image_urls: [dataUrl('image/jpeg', contents.image)],
       video_urls: [dataUrl('video/mp4', contents.video)],
-      audio_urls: [dataUrl('audio/mp4', contents.audio)],
+      audio_urls: [dataUrl('audio/mpeg', contents.audio)],
     });
     const [ours, theirs] = upstream.creates;
     assert.deepEqual(ours, theirs);

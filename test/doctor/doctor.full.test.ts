@@ -169,7 +169,7 @@ describe('doctor', () => {
     await chmod(path, 0o755);
     assert.match(
       await line('ffmpeg', { FFMPEG_PATH: path }),
-      /^error: ffmpeg 6\.0-thin .* lacks the encoders libx264, mjpeg/,
+      /^error: ffmpeg 6\.0-thin .* lacks the encoders libx264, libmp3lame, mjpeg/,
     );
     assert.ok(!(await found({ FFMPEG_PATH: path, WORKER_QUEUES: 'callbacks' }, 'worker')).has('ffmpeg'));
   });

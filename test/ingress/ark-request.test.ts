@@ -38,6 +38,10 @@ const requests: Readonly<Record<string, readonly [body: object, input: object]>>
     { content: [text('a lighthouse'), image(picture)] },
     { firstFrameUrl: picture },
   ],
+  'one image without words, for a model that needs none': [
+    { model: 'wordless', content: [image(picture)] },
+    { prompt: '', firstFrameUrl: picture },
+  ],
   'both frames': [
     { content: [text('a lighthouse'), image(second, 'last_frame'), image(picture, 'first_frame')] },
     { firstFrameUrl: picture, lastFrameUrl: second },
@@ -157,6 +161,17 @@ const refusals: Readonly<Record<string, readonly [body: object, param: string, m
     /did you mean image_url\?$/,
   ],
   'an item that is a number': [{ content: [5] }, 'content[0]', /must be like \{"type": "image_url"/],
+  'an image without words': [{ content: [image(picture)] }, 'content.text', /is required$/],
+  'neither words nor an image, for a model that needs either': [
+    { model: 'wordless', content: [] },
+    'content.text',
+    /is required without an image for wordless$/,
+  ],
+  'words of spaces without an image': [
+    { model: 'wordless', content: [text('  ')] },
+    'content.text',
+    /is required without an image for wordless$/,
+  ],
   'a first frame of a model without it': [
     { model: 'plain', content: [text('a'), image(picture)] },
     'content[1].image_url.url',

@@ -25,6 +25,11 @@ const input: ModelInput = {
   exclusive: [['imageUrls', 'firstFrameUrl']],
 };
 
+const withoutPrompt: ModelInput = {
+  ...input,
+  fields: { ...input.fields, prompt: { maxCharacters: 5000, required: false } },
+};
+
 const terms = {
   prices: standardPrice({ creditsPerSecond: 33, fromMs: 0 }),
   providers: ['preview'],
@@ -33,6 +38,7 @@ const terms = {
 const models: readonly Model[] = [
   { model: 'seedance', title: 'All fields', aliases: ['doubao-seedance-2-0-260128'], input, ...terms },
   { model: 'plain', title: 'Few fields', input: standardInput, ...terms },
+  { model: 'wordless', title: 'No prompt', input: withoutPrompt, ...terms },
   { model: 'frames', title: 'Last frames', input: standardInput, lastFrame: true, ...terms },
 ];
 

@@ -154,6 +154,8 @@ describe('the other paths', () => {
 
   test('404 and 405 have OpenAI’s form', async () => {
     assertError(await send('POST', '/v1/chat/completions'), 404, null, /unknown endpoint/);
+    for (const path of ['/v1/video/generations', '/v1/video/create'])
+      assertError(await send('POST', path), 404, null, /POST \/v1\/videos creates a video/);
     assertError(await send('PUT', '/v1/videos'), 405, null, /not allowed/);
   });
 

@@ -5,7 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach } from 'node:test';
-import { FilePathSource, Input, MP4 } from 'mediabunny';
+import { FilePathSource, Input, MP3, MP4 } from 'mediabunny';
 import { TaskError } from '../../src/platform/errors.ts';
 import type { ClipLimits } from '../../src/media/convert-clip.ts';
 import { fetchReferenceClips } from '../../src/media/reference-clip.ts';
@@ -108,7 +108,7 @@ export async function assertInvalid(kind: Kind, bytes: Buffer, why: string, give
 }
 
 export async function codecsOf(path: string) {
-  const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
+  const input = new Input({ formats: [MP4, MP3], source: new FilePathSource(path) });
   try {
     return await Promise.all((await input.getTracks()).map((track) => track.getCodec()));
   } finally {

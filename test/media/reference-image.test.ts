@@ -9,8 +9,10 @@ import { gzipSync } from 'node:zlib';
 import { TaskError } from '../../src/platform/errors.ts';
 import { sharp } from '../../src/media/image-library.ts';
 import { fetchReferenceImages } from '../../src/media/reference-image.ts';
+import { fetchReferenceMedia } from '../../src/media/reference-media.ts';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
 import { createGuardedClient } from '../../src/outbound/client.ts';
+import { pinnedFfmpeg, taskInput } from '../providers/preview/render-support.ts';
 import * as images from '../support/hostile-images.ts';
 
 /** What the server says to each path; the index of a path is that of the image. */
@@ -258,4 +260,28 @@ test('an SVG of ours reaches neither files nor addresses', async () => {
     );
   }
   assert.equal(requests, 0);
+});
+
+test('a last frame whose shape differs much from that of the first frame is image_invalid, and a similar one is taken', async () => {
+  const fetchFrames = async (...sizes: readonly (readonly [number, number])[]) => {
+    const bodies = await Promise.all(
+      sizes.map(([width, height]) => images.plainImage(width, height).jpeg().toBuffer()),
+    );
+    answers = bodies.map((body) => (response) => void response.end(body));
+    const input = { ...taskInput(), firstFrameUrl: urlOf(0), lastFrameUrl: urlOf(1) };
+    const attempt = await mkdtemp(join(folder, 'attempt-'));
+    const signal = new AbortController().signal;
+    return await fetchReferenceMedia({
+      input,
+      bounds: undefined,
+      ffmpeg: pinnedFfmpeg(),
+      client,
+      folder: attempt,
+      signal,
+    });
+  };
+  const { lastFrame } = await fetchFrames([1280, 720], [640, 480]);
+  assert.equal(lastFrame?.widthPx, 640);
+  const message = 'input.lastFrameUrl is 720×1280 px and the first frame is 1280×720 px; crop both to the same shape.';
+  await assert.rejects(fetchFrames([1280, 720], [720, 1280]), isImageFault('image_invalid', message));
 });

@@ -159,6 +159,43 @@ test('422 an image of a shape that no upstream of the model takes, before the ch
   }
 });
 
+test('422 an uploaded last frame whose shape differs much from that of the first frame, before the charge', async () => {
+  const input = {
+    resolution: { values: ['720p'] },
+    duration: { min: 4, max: 15 },
+    ratio: { values: ['16:9'] },
+    generateAudio: {},
+    firstFrameUrl: {},
+    lastFrameUrl: {},
+  };
+  const providers = { script: { kind: 'own', baseUrl: 'http://script.example' } };
+  const models = [{ model: 'frames', title: 'F', input, prices: [{ creditsPerSecond: 1 }], providers: ['script'] }];
+  const catalogue = readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ providers, models }) });
+  const shop = await startHttpService({ database: service.database, catalogue: () => catalogue });
+  try {
+    const { key, accountId } = await shop.newAccount(1_000);
+    const urlOf = async (width: number, height: number) => {
+      const png = await images.plainImage(width, height).png().toBuffer();
+      return String((await upload(key, png, 'image/png', shop)).json.data['url']);
+    };
+    const [wide, high, other] = [await urlOf(640, 360), await urlOf(360, 640), await urlOf(400, 300)];
+    const create = (firstFrameUrl: string, lastFrameUrl: string) =>
+      shop.create(key, { model: 'frames', input: { prompt: 'A boat', firstFrameUrl, lastFrameUrl } });
+    const message = 'is 360×640 px and the first frame is 640×360 px; crop both to the same shape';
+    const errors = [{ path: 'input.lastFrameUrl', message }];
+    assertRefused(await create(wide, high), 422, /crop both/, { errors });
+    assert.equal(await balanceOf(accountId), 1_000);
+    for (const [first, last] of [
+      [wide, other],
+      [wide, wide],
+      [wide, 'https://client.example/high.jpg'],
+    ] as const)
+      assert.equal((await create(first, last)).status, 200);
+  } finally {
+    await shop.close();
+  }
+});
+
 test('409 an account keeps so many images and no more', async () => {
   const { key, accountId } = await service.newAccount(0);
   const text = `

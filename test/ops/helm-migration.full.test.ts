@@ -167,8 +167,8 @@ describe('in a cluster', { skip: noHelm }, () => {
     assert.equal(await refusal('options'), '');
 
     secret('minio-key', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY');
-    assert.match(await refusal('volume'), /no ConfigMap videogen-catalogue with the key models\.yaml/);
-    configMap('videogen-catalogue', 'models.yaml');
+    assert.match(await refusal('volume'), /no ConfigMap videogen-catalogue with the key catalogue\.yaml/);
+    configMap('videogen-catalogue', 'catalogue.yaml');
     assert.equal(await refusal('volume'), '');
 
     secret(

@@ -88,8 +88,8 @@ describe('the chart', { skip: noHelm }, () => {
     const { data } = z
       .object({ data: z.record(z.string(), z.string()) })
       .parse(objects('bucket').find(({ kind }) => kind === 'ConfigMap'));
-    const file = join(folder, 'models.yaml');
-    writeFileSync(file, data['models.yaml'] ?? '');
+    const file = join(folder, 'catalogue.yaml');
+    writeFileSync(file, data['catalogue.yaml'] ?? '');
     const variables = { DATABASE_URL: 'postgres://a@b/c', VIDEOGEN_SECRET: 'x'.repeat(32), VIDEOGEN_MODELS: file };
     assert.ok(readConfig(variables).catalogue.models.size > 0);
   });

@@ -32,7 +32,7 @@ describe('an installation by the chart', { skip: skipWithoutCluster }, () => {
   };
 
   test('an invalid catalogue and a missing Secret stop an upgrade with their reason before any pod changes', async () => {
-    const file = join(dirname(stage.valuesFile), 'models.yaml');
+    const file = join(dirname(stage.valuesFile), 'catalogue.yaml');
     await writeFile(file, 'models: [{ model: x }]\n');
     const objects = async () => {
       const listed = await kubectl('get pods,jobs,configmaps,secrets --output name');

@@ -22,8 +22,9 @@ after(async () => {
 const plain = Buffer.from(JSON.stringify({ id: 'job-1', text: 'a boat '.repeat(500) }));
 const limits = { timeoutMs: 60_000, maxBytes: plain.length, headers: {} };
 
-function request(encoding: string, body: Buffer, maxBytes = plain.length) {
-  answer = (response) => void response.writeHead(200, { 'content-encoding': encoding }).end(body);
+function request(encoding: string | undefined, body: Buffer, maxBytes = plain.length) {
+  const headers = encoding === undefined ? {} : { 'content-encoding': encoding };
+  answer = (response) => void response.writeHead(200, headers).end(body);
   const { port } = server.address() as AddressInfo; // a listening TCP server has one
   return client.request('GET', `http://127.0.0.1:${port}/`, { ...limits, maxBytes });
 }
@@ -40,8 +41,11 @@ for (const [encoding, body] of [
   ['identity', plain],
   ['utf-8', plain],
   ['aws-chunked', plain],
+  // A bucket serves a file as it was stored.
+  [undefined, gzipSync(plain)],
+  ['identity', gzipSync(plain)],
 ] as const)
-  test(`an answer with the encoding ${encoding} (${body.length} bytes) is decoded`, async () => {
+  test(`an answer with the encoding ${encoding ?? 'of no header'} (${body.length} bytes) is decoded`, async () => {
     assert.ok((await request(encoding, body)).body.equals(plain));
   });
 
@@ -56,6 +60,7 @@ test('the limit is that of the decoded bytes', async () => {
     ['gzip', gzipSync(zeros)],
     ['br', brotliCompressSync(zeros)],
     ['gzip, gzip', gzipSync(gzipSync(zeros))],
+    [undefined, gzipSync(zeros)],
   ] as const)
     await assert.rejects(request(encoding, body, 60_000), { name: 'OutboundError', kind: 'too_large' });
 });

@@ -135,24 +135,27 @@ test('without anything that tells whether it is the same file, it starts over', 
   assert.deepEqual(staged.asked[1], [undefined, undefined]);
 });
 
-test('a compressed download is decoded, and begins anew after a break, because its ranges are those of another file', async (t) => {
-  const packed = gzipSync(video);
-  const answer =
-    (sent: number): Answer =>
-    (response) => {
-      const headers = { etag: '"1"', 'content-encoding': 'gzip', 'content-length': packed.length };
-      response.writeHead(200, headers);
-      if (sent === packed.length) response.end(packed);
-      else response.write(packed.subarray(0, sent), () => response.destroy());
-    };
-  const staged = await stage(t, [answer(packed.length - 30), answer(packed.length)]);
-  await staged.download();
-  await isWhole(staged);
-  assert.deepEqual(staged.asked, [
-    [undefined, undefined],
-    [undefined, undefined],
-  ]);
-});
+for (const named of [{ 'content-encoding': 'gzip' }, {}]) {
+  const which = Object.keys(named).length > 0 ? 'names' : 'does not name';
+  test(`a compressed download that ${which} its encoding is decoded, and begins anew after a break, because its ranges are those of another file`, async (t) => {
+    const packed = gzipSync(video);
+    const answer =
+      (sent: number): Answer =>
+      (response) => {
+        const headers = { etag: '"1"', ...named, 'content-length': packed.length };
+        response.writeHead(200, headers);
+        if (sent === packed.length) response.end(packed);
+        else response.write(packed.subarray(0, sent), () => response.destroy());
+      };
+    const staged = await stage(t, [answer(packed.length - 30), answer(packed.length)]);
+    await staged.download();
+    await isWhole(staged);
+    assert.deepEqual(staged.asked, [
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+  });
+}
 
 test('a file that has changed is fetched anew', async (t) => {
   const staged = await stage(t, [whole(tagged, { sent: 400 }), whole({ etag: '"2"' }, { of: other })]);

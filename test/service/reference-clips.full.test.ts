@@ -78,7 +78,7 @@ describe('uploaded reference video and audio, through the API, a worker and an u
     const links = [...sent.media.videos, ...sent.media.audios];
     assert.deepEqual(
       links.map((link) => new URL(link).pathname.split('/').at(-1)),
-      ['video-1.mp4', 'video-2.mp4', 'audio-1.m4a'],
+      ['video-1.mp4', 'video-2.mp4', 'audio-1.mp3'],
     );
     for (const [index, link] of links.entries()) {
       const bytes = await fetched(link);

@@ -85,6 +85,7 @@ for (const [name, letter] of [
 for (const [name, prompt, fault] of [
   ['empty', '', 'must not be empty or only white space'],
   ['white space', ' \t\n\u3000\u00a0', 'must not be empty or only white space'],
+  ['invisible', '\u200b\u2060\ufeff\u3164\ufe0f', 'must not be empty or only white space'],
   ['a NUL character', 'a\0b', 'must not contain NUL characters or unpaired surrogates'],
   ['a lone high surrogate', 'a\ud83c', 'must not contain NUL characters or unpaired surrogates'],
   ['a lone low surrogate', '\udfacb', 'must not contain NUL characters or unpaired surrogates'],

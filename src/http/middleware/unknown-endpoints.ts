@@ -20,6 +20,9 @@ const notOffered: readonly (readonly [path: RegExp, msg: string])[] = [
 const otherApis =
   /^(?:\/dream-machine|\/api)?\/v\d\/(?:videos?|generations|predictions|tasks|images|chat|completions|responses|contents\/generations\/tasks|services\/aigc|(?:text|image)_to_(?:video|image))(?:\/.*)?$/;
 
+/** Paths of other gateways that clients of OpenAI have. */
+const otherCreates = /^\/v\d\/video\/(?:generations?|create|query)(?:\/|$)/;
+
 type Route = { readonly method: string; readonly path: string };
 
 /** Answers requests that no route took: 501, 404, 405 with `Allow`, or OPTIONS. `local` routes are for loopback clients only. */
@@ -68,6 +71,7 @@ function explainUnknown(request: Route, routes: readonly Route[], publicUrl: str
   if (baseUrl !== undefined) hints.push(baseUrl);
   else if (otherApis.test(request.path) && shapeOfPath(request.path) === undefined)
     hints.push('POST /api/v1/jobs/createTask creates a video, GET /api/v1/jobs/recordInfo queries it');
+  else if (otherCreates.test(request.path)) hints.push('POST /v1/videos creates a video, GET /v1/videos/ID queries it');
   else if (meant !== undefined) hints.push(`did you mean ${meant.method} ${meant.path}`);
   if (publicUrl !== '' && misplaced.test(request.path)) hints.push(`set the base URL of this client to ${publicUrl}`);
   // The port for metrics has no documentation.

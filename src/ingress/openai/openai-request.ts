@@ -34,7 +34,7 @@ export function readOpenAIRequest(input: Readonly<Record<string, unknown>>, mode
   const given = givenOf(input, ignored);
   const { model = defaultModel(models), size, metadata, n, ...others } = given;
   const named = typeof model === 'string' ? models.get(modelOfAlias(models, model)) : undefined;
-  const notes = readMetadata(metadata, given);
+  const notes = readMetadata(fromJsonText(metadata), given);
   const read = [
     ...Object.entries(others).map(([name, value]) => fieldsFrom(name, value, named?.input)),
     ...Object.entries(notes.fields).map(([name, value]) => withinMetadata(fieldsFrom(name, value, named?.input))),
@@ -42,7 +42,13 @@ export function readOpenAIRequest(input: Readonly<Record<string, unknown>>, mode
   const fields = read.flatMap((one) => one.fields);
   const { callBackUrl, ...values } = valuesOf(fields, named?.input);
   const frame = readSize(named?.input, size, values);
-  const errors = [...frame.errors, ...read.flatMap((one) => one.errors), ...conflictsOf(fields), ...manyVideos(n)];
+  const errors = [
+    ...frame.errors,
+    ...read.flatMap((one) => one.errors),
+    ...notes.errors,
+    ...conflictsOf(fields),
+    ...manyVideos(n),
+  ];
   const unused = [...ignored.filter((name) => input[name] !== undefined), ...notes.unused];
   const request: VideoRequest = { model, input: { ...values, ...frame.fields }, callBackUrl, errors, unused };
   return { request, names: { 'input.duration': 'seconds', ...pathsOf(fields) } };
@@ -66,7 +72,20 @@ function readMetadata(metadata: unknown, given: Readonly<Record<string, unknown>
     else if (given[name] !== value) fields[name] = value;
   }
   if (metadata !== undefined && !isObject(metadata)) unused.push('metadata');
-  return { fields, unused };
+  // Other gateways pass it on to Ark. A video without its references is not what was ordered.
+  const hasContent = isObject(metadata) && Array.isArray(metadata['content']);
+  const message = 'is not used; send words as prompt, and addresses of images and clips as input_references';
+  return { fields, unused, errors: hasContent ? [{ path: 'metadata.content', message }] : [] };
+}
+
+/** A form has an object as text. */
+function fromJsonText(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
 }
 
 const otherNames =

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isBlank } from '../../tasks/request-text.ts';
 import type { MediaLinks, ReferenceMedia } from '../../tasks/ports.ts';
 import type { FrozenConfig, JobRequest, JsonObject, RequestBody } from '../contract.ts';
 import { contentParts, pictureDataUrls } from '../media-parts.ts';
@@ -24,7 +25,10 @@ export async function requestBody(
     ...optionFields('ark', chosen),
     ...(seed !== undefined && { seed }),
     model: upstreamModel,
-    content: [{ type: 'text', text: prompt }, ...(await mediaContent(await request.media(), request.mediaLinks))],
+    content: [
+      ...(isBlank(prompt) ? [] : [{ type: 'text', text: prompt }]),
+      ...(await mediaContent(await request.media(), request.mediaLinks)),
+    ],
     ratio,
     duration,
     generate_audio: generateAudio,

@@ -61,7 +61,7 @@ async function exampleRequest(
   const [first] = await made(firstFrame === true ? 1 : 0, 'first', 'jpg');
   const [last] = await made(lastFrame === true ? 1 : 0, 'last', 'jpg');
   const videos = await made(videoCount, 'video', 'mp4');
-  const audios = await made(audioCount, 'audio', 'm4a');
+  const audios = await made(audioCount, 'audio', 'mp3');
   const byRole = <Made>(one: (media: (typeof images)[number]) => Made) => ({
     images: images.map(one),
     firstFrame: first && one(first),

@@ -1,5 +1,6 @@
 import { frameSize } from '../../media/frame-size.ts';
 import type { MediaByRole, MediaRole } from '../../tasks/ports.ts';
+import { isBlank } from '../../tasks/request-text.ts';
 import { spellImageReferences, withoutAddresses } from '../task-values.ts';
 import type {
   FrozenConfig,
@@ -110,10 +111,12 @@ function common(input: JobRequest['input'], { file, config }: Frozen): JsonObjec
   const spelling = file.imageReference;
   const imageCount = input.imageUrls.length;
   const spelled = spelling === undefined ? prompt : spellImageReferences(prompt, imageCount, spelling);
+  // Without a prompt, requests omit the field.
+  const { prompt: _, ...fields } = withoutAddresses(input);
   return {
     model: config.upstreamModel,
     parameters: config.options['parameters'] ?? {},
-    input: { ...withoutAddresses(input), prompt: spelled },
+    input: isBlank(prompt) ? fields : { ...fields, prompt: spelled },
     imageCount,
     hasFirstFrame: input.firstFrameUrl !== undefined,
     hasLastFrame: input.lastFrameUrl !== undefined,

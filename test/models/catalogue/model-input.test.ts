@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resolveCatalogue } from '../../../src/models/catalogue/catalogue.ts';
 import { standardInput } from '../../../src/tasks/task-input.ts';
+import { inputJsonSchema } from '../../../src/tasks/task-request.ts';
 
 const four = {
   resolution: { values: ['720p', '1080p'] },
@@ -33,4 +34,20 @@ test('a model that names no images takes none, and one that names no prompt take
   const fields = catalogue?.models.get('m')?.input.fields;
   assert.deepEqual(fields?.imageUrls, { min: 0, max: 0 });
   assert.deepEqual(fields?.prompt, { maxCharacters: 5000 });
+});
+
+test('a model whose prompt is optional documents it so, and its requests have an image or a prompt', () => {
+  const { catalogue, problems } = resolve({ ...four, prompt: { required: false }, imageUrls: { max: 1 } });
+  assert.deepEqual(problems, []);
+  const input = catalogue?.models.get('m')?.input ?? assert.fail();
+  const { properties, required = [] } = inputJsonSchema(input) as {
+    readonly properties: Readonly<Record<string, object>>;
+    readonly required?: readonly string[];
+  };
+  assert.deepEqual(required, []);
+  assert.deepEqual(properties['prompt'], {
+    type: 'string',
+    description: 'May be left out with an image.',
+    maxLength: 5000,
+  });
 });

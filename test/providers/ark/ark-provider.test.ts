@@ -252,3 +252,13 @@ test('an id is a part of a path, whatever it contains', async (t) => {
   assert.deepEqual(asked, ['/contents/generations/tasks/..%2Fa%3Fb']);
   assert.equal(upstream.requests.length, 1);
 });
+
+test('a task without a prompt has no text in its content', async (t) => {
+  const { upstream, begin } = await stage(t);
+  const frame = await imageFiles(t);
+  await begin({ input: withDefaults({ prompt: '' }), frames: { firstFrame: frame('1.jpg'), lastFrame: undefined } });
+  assert.deepEqual(
+    upstream.creates[0]?.content.map(({ type }) => type),
+    ['image_url'],
+  );
+});

@@ -64,7 +64,7 @@ describe('the inputs of a model', () => {
       first: dataUrl('image/jpeg', contents.firstFrame),
       last: dataUrl('image/jpeg', contents.lastFrame),
       video: dataUrl('video/mp4', contents.video),
-      audio: dataUrl('audio/mp4', contents.audio),
+      audio: dataUrl('audio/mpeg', contents.audio),
     });
   });
 

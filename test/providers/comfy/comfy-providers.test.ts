@@ -66,7 +66,7 @@ for (const kind of kinds) {
         Object.values(contents).map((content) => content.length),
       );
       assert.match(String(graph['13']?.inputs['file']), /\.mp4$/);
-      assert.match(String(graph['14']?.inputs['audio']), /\.m4a$/);
+      assert.match(String(graph['14']?.inputs['audio']), /\.mp3$/);
       assert.equal(graph['3']?.inputs['seed'], 42);
       assert.equal(graph['10']?.inputs['text'], 'fog');
       const settings = { resolution: '1080p', ratio: '4:3', seconds: 5, sound: true, steps: 30 };

@@ -121,6 +121,12 @@ describe('a request by a file', () => {
     assert.deepEqual(body, { size: [720, 1280] });
   });
 
+  test('has no prompt if the task has none', async () => {
+    const json = "{ 'prompt': input.prompt, 'text': input.prompt & ' --wm false' }";
+    const { body } = await sentBy(fileWith(json), { input: withDefaults({ prompt: '' }) });
+    assert.deepEqual(body, { text: ' --wm false' });
+  });
+
   test('requests no copies of clips that it does not pass on', async () => {
     const { provider } = await sentBy(fileWith("{ 'prompt': input.prompt }", { clips: 'link' }), {});
     assert.equal(provider.clips, 'file');

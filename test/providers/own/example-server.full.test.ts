@@ -139,6 +139,14 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
     });
   }
 
+  test('a failure has the end of the error output of its command, which operators read with `task show`', async (t) => {
+    const command = 'printf "%3000s" >&2; echo "CUDA out of memory" >&2; exit 3';
+    const { provider, request, ended } = await serve(t, command);
+    await provider.submit(request, signal);
+    const detail = 'the command ended with 3: CUDA out of memory';
+    assert.deepEqual(await ended(), { state: 'failed', error: { kind: 'upstream', code: 'internal', detail } });
+  });
+
   test('puts images beside the request, and leaves links to its command', async (t) => {
     const command = 'cat firstFrame1.jpg images2.jpg > video.mp4; ls > ../listed';
     const image = await imageFiles(t);

@@ -11,7 +11,7 @@ export type FieldTask = { readonly always: object; readonly sent: Sent };
 export const upstreamModel = 'upstream-model';
 const [prompt, negativePrompt, seed] = ['the prompt', 'fog', 42];
 export const [width, height] = [480, 854];
-export const [jpeg, mp4, m4a] = ['image/jpeg', 'video/mp4', 'audio/mp4'];
+export const [jpeg, mp4, mp3] = ['image/jpeg', 'video/mp4', 'audio/mpeg'];
 
 export const own: FieldTask = {
   always: {
@@ -150,7 +150,7 @@ export const fal: readonly FieldTask[] = [
       ...falScalars,
       imageUrls: { image_urls: [`${jpeg} image`] },
       videoUrls: { video_urls: [`${mp4} video`] },
-      audioUrls: { audio_urls: [`${m4a} audio`] },
+      audioUrls: { audio_urls: [`${mp3} audio`] },
     },
   },
   {

@@ -1,4 +1,4 @@
-import { jpeg, m4a, mp4, type FieldTask, height, type Sent, width } from './requests.ts';
+import { jpeg, mp3, mp4, type FieldTask, height, type Sent, width } from './requests.ts';
 
 // The same where a template of the operator's has a placeholder for each field.
 
@@ -33,7 +33,7 @@ function filled(medium: (type: string, name: string) => unknown): Required<Sent>
     firstFrameUrl: { first_frame: medium(jpeg, 'first') },
     lastFrameUrl: { last_frame: medium(jpeg, 'last') },
     videoUrls: { video: medium(mp4, 'video') },
-    audioUrls: { audio: medium(m4a, 'audio') },
+    audioUrls: { audio: medium(mp3, 'audio') },
     seed: { seed: 42 },
     options: { camera_fixed: true, style: 'natural' },
   };

@@ -1,4 +1,5 @@
 import { number } from '../../ui/money.tsx';
+import { tasksText } from '../tasks/tasks-text.ts';
 
 /** Every string of the gallery. */
 export const galleryText = {
@@ -94,5 +95,6 @@ export const galleryText = {
 } as const;
 
 function short(prompt: string): string {
+  if (prompt === '') return tasksText.withoutPrompt;
   return prompt.length > 80 ? `${prompt.slice(0, 79)}…` : prompt;
 }

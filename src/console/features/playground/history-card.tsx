@@ -63,7 +63,7 @@ function latestByPrompt(tasks: readonly ListedTask[]): readonly ListedTask[] {
   const byPrompt = new Map<string, ListedTask>();
   for (const task of tasks) {
     const { prompt } = task.param.input;
-    if (prompt !== deletedPrompt && !byPrompt.has(prompt)) byPrompt.set(prompt, task);
+    if (!['', deletedPrompt].includes(prompt) && !byPrompt.has(prompt)) byPrompt.set(prompt, task);
   }
   return [...byPrompt.values()].slice(0, maxPrompts);
 }

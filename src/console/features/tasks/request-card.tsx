@@ -20,7 +20,7 @@ export function RequestCard({ view: { task, contentDeleteTime } }: { readonly vi
       ) : (
         <div class="stack">
           <p dir="auto" class="whole-prompt">
-            {prompt}
+            {prompt || tasksText.withoutPrompt}
           </p>
           <Facts facts={inputFacts(input)} />
           <details class="quiet">

@@ -73,7 +73,7 @@ function TaskHead({ task }: { readonly task: TaskRow }) {
     <span class="film-cell">
       <Poster url={task.posterUrl} task={task} />
       <Link href={of(task.taskId)} class="row-link prompt" dir="auto">
-        {task.param.input.prompt}
+        {task.param.input.prompt || tasksText.withoutPrompt}
       </Link>
     </span>
   );

@@ -190,6 +190,7 @@ export const tasksText = {
   notFoundOfOperators: 'No account has a task with this ID. Check that you copied all of it.',
   seeAll: 'View all tasks',
   request: 'Request',
+  withoutPrompt: '(no prompt)',
   deletedTitle: 'Content deleted',
   deleted: 'The task’s record and its ledger entries remain.',
   asJson: 'As JSON',
