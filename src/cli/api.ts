@@ -153,7 +153,7 @@ function jsonOf(verb: string, fields: readonly Field[]): string | undefined {
 function queryOf(route: string, fields: readonly Field[]): string {
   const query = new URLSearchParams();
   for (const [name, value] of fields) for (const one of [value].flat()) query.append(name, String(one));
-  return query.size === 0 ? '' : `${route.includes('?') ? '&' : '?'}${query}`;
+  return query.size === 0 ? '' : `${route.includes('?') ? '&' : '?'}${query.toString()}`;
 }
 
 async function read(file: string): Promise<Buffer<ArrayBuffer>> {
@@ -165,7 +165,7 @@ async function read(file: string): Promise<Buffer<ArrayBuffer>> {
 
 async function accountIdOf(account: string, send: Send): Promise<string> {
   if (validate(account)) return account;
-  const target = `/api/admin/v1/accounts?${new URLSearchParams({ search: account, limit: '100' })}`;
+  const target = `/api/admin/v1/accounts?${new URLSearchParams({ search: account, limit: '100' }).toString()}`;
   const data = dataOf(await (await send(target, { method: 'GET' })).json());
   // The route returns accounts.
   return idOfAccountCalled(account, (data as { accounts: { accountId: string; name: string }[] }).accounts);

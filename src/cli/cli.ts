@@ -16,7 +16,12 @@ const program = new Command('videogen')
   .option('--json', 'print one JSON object on standard output and nothing else there')
   .version(version, '--version', 'print the version')
   .exitOverride();
-addExamples(program, ['start', 'generate "a lighthouse in a storm" --duration 4', 'api GET /api/admin/v1/accounts', 'key create --help']);
+addExamples(program, [
+  'start',
+  'generate "a lighthouse in a storm" --duration 4',
+  'api GET /api/admin/v1/accounts',
+  'key create --help',
+]);
 
 /** Returns the command on the command line; all commands if it is unknown, for the help and for commander's error. */
 function requestedCommands() {

@@ -132,8 +132,7 @@ function openClient(baseUrl: string, key: string, onRetry: (retry: Retry) => voi
 
 function withHint(error: unknown): unknown {
   if (!(error instanceof VideogenError)) return error;
-  if (error.kind === 'unreachable')
-    return new CommandError(`${error.message}\n${startHint()}`);
+  if (error.kind === 'unreachable') return new CommandError(`${error.message}\n${startHint()}`);
   return error.code === 401 ? new CommandError(`${error.message}\n${keyHint()}`) : error;
 }
 

@@ -96,7 +96,9 @@ export function addOperatorCommands(program: Command, run: RunOnDatabase): void 
     .action(run(createOperatorKey));
   addCommand(operator, 'list', '--json')
     .description('list operators, without their keys')
-    .action(run(async ({ db }) => listed('operators', (await listOperators(db)).map(presentOperator), operatorColumns)));
+    .action(
+      run(async ({ db }) => listed('operators', (await listOperators(db)).map(presentOperator), operatorColumns)),
+    );
   addCommand(operator, 'revoke', '019abc78-9abc-7def-8901-234567890abc')
     .description("revoke an operator's key immediately")
     .argument('<operator>', 'operator id', id)
@@ -157,7 +159,8 @@ export function addCallbackSecretCommands(program: Command, run: RunOnDatabase):
 }
 
 type SecretOptions = { readonly account: string; readonly events?: true };
-const purposeOf = ({ events }: Pick<SecretOptions, 'events'>): SecretPurpose => (events === true ? 'event' : 'callback');
+const purposeOf = ({ events }: Pick<SecretOptions, 'events'>): SecretPurpose =>
+  events === true ? 'event' : 'callback';
 
 async function showSecret({ db, config }: Context, options: SecretOptions): Promise<Answer> {
   const accountId = options.account;

@@ -146,8 +146,7 @@ async function checkUntil(
 }
 
 function keyRefOf({ keyEnv, keyFile }: CheckOptions): SecretRef | undefined {
-  if (keyEnv !== undefined && keyFile !== undefined)
-    throw wrongUsage('use either --key-env or --key-file, not both');
+  if (keyEnv !== undefined && keyFile !== undefined) throw wrongUsage('use either --key-env or --key-file, not both');
   if (keyEnv !== undefined) return { env: keyEnv };
   return keyFile === undefined ? undefined : { file: keyFile };
 }

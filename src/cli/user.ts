@@ -71,8 +71,7 @@ async function erase({ db }: Context, named: Named): Promise<Answer> {
   const name = 'userId' in named ? named.userId : named.email;
   if (erasure === 'person_not_found')
     throw 'userId' in named ? new CommandError(`no user has the id ${name}`) : noUser(name);
-  if (erasure === 'last_operator')
-    throw new CommandError('this is the only operator; make another person one first');
+  if (erasure === 'last_operator') throw new CommandError('this is the only operator; make another person one first');
   if ('onlyOwnerOf' in erasure)
     throw new CommandError(
       `account ${erasure.onlyOwnerOf} has no other owner; make another member its owner, or close it`,
