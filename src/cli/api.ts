@@ -23,7 +23,7 @@ export function addApiCommand(program: Command): void {
   )
     .description('send a request to a running service, and print the `data` of its response')
     .argument('<method>', methods.join(', '), method)
-    .argument('<path>', 'such as /api/admin/v1/accounts; a running service lists them at /docs', path)
+    .argument('<path>', 'such as /api/admin/v1/accounts', path)
     .option('-f, --raw-field <name=value>', 'a field with a text; may be repeated', field, [])
     .option(
       '-F, --field <name=value>',
