@@ -9,7 +9,7 @@ import { type ProviderStatus, readProviderStatuses } from '../providers/provider
 import { listWorkerReports } from '../models/worker-reports.ts';
 import { addCommand } from './add-command.ts';
 import { textUpTo } from './arguments.ts';
-import { type Answer, wrongUsage } from './output.ts';
+import { type Answer, table, wrongUsage } from './output.ts';
 import { addCheckCommand } from './provider-check.ts';
 import { addTryCommand } from './provider-try.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
@@ -38,9 +38,12 @@ async function list({ db, config }: Context): Promise<Answer> {
   const reports = await listWorkerReports(db);
   const notSold = unservedModels(config.catalogue, reports);
   const refusals = [...new Set(reports.flatMap(({ refusal }) => refusal ?? []))];
+  const [header = '', ...rows] = table(['PROVIDER', 'KIND', 'ORIGIN', 'STATE'], providers.map(providerRow));
   const lines = [
-    ...providers.flatMap(({ provider, ...one }) => [
-      ...providerLines({ provider, ...one }),
+    header,
+    ...providers.flatMap(({ provider, pools }, index) => [
+      rows[index] ?? '',
+      ...pools.map(poolLine),
       ...workflows.filter((workflow) => workflow.provider === provider).flatMap(workflowLines),
     ]),
     ...notSold.map((model) => `${model} is not offered: no live worker has it in its catalogue`),
@@ -72,18 +75,17 @@ async function set(
   return await list({ db, config });
 }
 
-function providerLines({ provider, kind, origin, state, reason, pools }: ProviderStatus): readonly string[] {
+function providerRow({ provider, kind, origin, state, reason }: ProviderStatus): readonly string[] {
   const why = reason === null ? '' : ` (${reason})`;
-  return [
-    [provider, kind ?? 'not in the catalogue', origin ?? 'here', `${state}${why}`].join('  '),
-    ...pools.map((one) => {
-      const { pool, limit, occupying, unanswered, waiting, consecutiveFailures, coolingReason, coolingMs } = one;
-      const lost = unanswered === 0 ? '' : ` (${unanswered} without a response)`;
-      const cooling = coolingMs === null ? '' : `, cooling ${Math.ceil(coolingMs / 1000)} s: ${coolingReason}`;
-      const health = consecutiveFailures === 0 ? '' : `, ${consecutiveFailures} consecutive failures${cooling}`;
-      return `  ${pool}  ${occupying} of ${limit ?? '?'} slots${lost}, ${waiting} waiting${health}`;
-    }),
-  ];
+  return [provider, kind ?? 'not in the catalogue', origin ?? 'here', `${state}${why}`];
+}
+
+function poolLine(state: ProviderStatus['pools'][number]): string {
+  const { pool, limit, occupying, unanswered, waiting, consecutiveFailures, coolingReason, coolingMs } = state;
+  const lost = unanswered === 0 ? '' : ` (${unanswered} without a response)`;
+  const cooling = coolingMs === null ? '' : `, cooling ${Math.ceil(coolingMs / 1000)} s: ${coolingReason}`;
+  const health = consecutiveFailures === 0 ? '' : `, ${consecutiveFailures} consecutive failures${cooling}`;
+  return `  ${pool}  ${occupying} of ${limit ?? '?'} slots${lost}, ${waiting} waiting${health}`;
 }
 
 function workflowLines({ pool, workflow, problems, warnings, unchecked }: CheckedWorkflow): readonly string[] {
