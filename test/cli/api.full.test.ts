@@ -47,7 +47,7 @@ test('fields are the query of a GET and the body of a POST; an account is named,
   const { code, stdout } = await api('get', `${accounts}/show`, '--account', 'Harbor Films');
   assert.equal(code, 0);
   assert.match(stdout, new RegExp(`^\\{\n {2}"account": \\{\n {4}"accountId": "${accountId}",\n`));
-  const limits = ['-F', 'maxUnfinishedTasks=7', '-F', 'creates={"quota": 50, "windowMs": 60000}'];
+  const limits = ['-F', 'maxUnfinishedTasks=7', '-F', 'creates={"quota": 50, "windowSeconds": 60}'];
   await data('POST', `${accounts}/limits`, '--account', 'Harbor Films', ...limits);
   const reason = ['-f', 'reason=true'];
   await data('POST', `${accounts}/suspend`, '--account', accountId, ...reason);
