@@ -6,6 +6,7 @@ import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { findBalance } from '../../src/accounts/account-usage.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { plainImage } from '../support/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../support/operator.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { videogen } from '../support/videogen.ts';
@@ -71,6 +72,10 @@ test('null and lists are values, @FILE is a text, --input the body, and a header
   const rename = { accountId: studio.accountId, name: 'Studio' };
   await writeFile(body, JSON.stringify(rename));
   assert.equal((await data('POST', `${accounts}/rename`, '--input', body))['name'], 'Studio');
+  const image = join(folder, 'boat.png');
+  await plainImage(300, 300).png().toFile(image);
+  const uploaded = await data('POST', '/api/v1/uploads', '-H', 'Content-Type: image/png', '--input', image);
+  assert.match(String(uploaded['url']), /^http/);
   const none = ['-F', 'day=null', '-F', 'month=3'];
   const key = await data('POST', '/api/v1/caps', '--key', (await keyFor(['keys:write'])).key, ...none);
   assert.equal((key['caps'] as readonly unknown[]).length, 1);
