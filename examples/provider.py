@@ -52,7 +52,7 @@ def wait(job_id, video):
         if code == 0 and video.exists():
             save(job_id, "succeeded")
         else:
-            log = video.parent / "stderr.txt"  # operators read its end with `videogen task show`
+            log = video.parent / "stderr.txt"  # operators read its end on the page of the task
             output = log.read_bytes()[-2000:].decode(errors="replace").strip() if log.exists() else ""
             save(job_id, "failed", f"the command ended with {code}: {output}")
 

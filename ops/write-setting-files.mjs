@@ -15,6 +15,7 @@ const outsideContainers = [
   'FFMPEG_PATH',
   'VIDEOGEN_BASE_URL',
   'VIDEOGEN_API_KEY',
+  'VIDEOGEN_OPERATOR_KEY',
 ];
 /** Settings that the chart takes from values of their own, or as files of a Secret. */
 const chartValues = ['PORT', 'METRICS_PORT', 'PUBLIC_URL', 'VIDEOGEN_DATA', 'VIDEOGEN_MODELS', 'RESULT_STORE']
@@ -38,6 +39,7 @@ const chartValues = ['PORT', 'METRICS_PORT', 'PUBLIC_URL', 'VIDEOGEN_DATA', 'VID
     'TEMPORAL_CLI_PATH',
     'VIDEOGEN_BASE_URL',
     'VIDEOGEN_API_KEY',
+    'VIDEOGEN_OPERATOR_KEY',
   ]);
 /** Temporal's own library reads these. */
 const temporalSettings = ['ADDRESS', 'NAMESPACE', 'TLS', 'TLS_CLIENT_CERT_PATH', 'TLS_CLIENT_KEY_PATH']

@@ -59,8 +59,8 @@ describe('the build, in a checkout of its own', () => {
       await waitFor('the last file', isThere, buildLimitMs);
       do {
         assert.equal((await recordInfo({ baseUrl, key }, 'none')).status, 404);
-        const { stdout } = await run(process.execPath, ['dist/src/cli/cli.js', 'task', '--help'], { cwd: checkout });
-        assert.match(stdout, /^Usage: videogen task/);
+        const { stdout } = await run(process.execPath, ['dist/src/cli/cli.js', 'account', '--help'], { cwd: checkout });
+        assert.match(stdout, /^Usage: videogen account/);
       } while (!building.isDone);
       await done;
       assert.match(await readFile(join(checkout, 'dist/src/platform/database/database.js'), 'utf8'), /process\.argv0/);

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
-import { parseRate, type Rate, unitsMs } from '../platform/rate-limit.ts';
+import { z } from 'zod';
+import { unitsMs } from '../platform/rate-limit.ts';
 import { maxUnixMs } from '../http/fields.ts';
 import { idempotencyKeySchema } from '../http/idempotency-key.ts';
 
@@ -22,16 +23,20 @@ export function id(text: string): string {
   return text.toLowerCase();
 }
 
-/** A commander parser of accounts, by id or by name. The runner replaces the name by the id (run-command.ts). */
-export function accountIdOrName(text: string): string {
+/** The option that names an account in every command. The runner replaces the name by the id (run-command.ts). */
+export const accountOption = ['--account <account>', 'account, by id or name', accountIdOrName] as const;
+
+function accountIdOrName(text: string): string {
   return validate(text) ? text.toLowerCase() : textUpTo(maxNameLength)(text);
 }
 
-/** A commander parser of instants: ISO 8601, or a span from now such as 90d, 12h or 30m. Returns Unix milliseconds. */
+const date = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+
+/** A commander parser of instants: RFC 3339, or a span from now such as 90d, 12h or 30m. Returns Unix milliseconds. */
 export function instant(text: string): number {
   const [, count, unit] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
   const isSpan = count !== undefined && unit !== undefined;
-  const atMs = isSpan ? Date.now() + Number(count) * (unitsMs[unit] ?? 0) : Date.parse(text);
+  const atMs = isSpan ? Date.now() + Number(count) * (unitsMs[unit] ?? 0) : Date.parse(date.safeParse(text).data ?? '');
   if (Number.isNaN(atMs))
     throw new InvalidArgumentError('It must be an instant such as 2027-01-31T00:00:00Z, or a span such as 90d.');
   if (atMs > maxUnixMs) throw new InvalidArgumentError(`It must not be after ${new Date(maxUnixMs).toISOString()}.`);
@@ -63,15 +68,3 @@ export function idempotencyKey(text: string): string {
 }
 
 export const maxNameLength = 200;
-
-/** A commander parser of rates such as 50/10s; `default` stands for the installation's. */
-export function rateOrDefault(text: string): Rate | 'default' {
-  if (text === 'default') return 'default';
-  try {
-    const rate = parseRate(text);
-    if (rate !== undefined) return rate;
-  } catch {
-    // The error below states the expected form.
-  }
-  throw new InvalidArgumentError('It must be a rate such as 50/10s, or default.');
-}

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { printAndExit } from '../main/run-until-signal.ts';
 import { addExamples } from './add-command.ts';
 import { commands } from './commands.ts';
-import { hasAnswered } from './output.ts';
+import { CommandError, hasAnswered, usageExitCode } from './output.ts';
 
 // Compiled, this file lies in dist/src/cli. A package.json without a version is not ours.
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
@@ -16,7 +16,12 @@ const program = new Command('videogen')
   .option('--json', 'print one JSON object on standard output and nothing else there')
   .version(version, '--version', 'print the version')
   .exitOverride();
-addExamples(program, ['start', 'generate "a lighthouse in a storm" --duration 4', 'account list', 'key create --help']);
+addExamples(program, [
+  'start',
+  'generate "a lighthouse in a storm" --duration 4',
+  'api GET /api/admin/v1/accounts',
+  'key create --help',
+]);
 
 /** Returns the command on the command line; all commands if it is unknown, for the help and for commander's error. */
 function requestedCommands() {
@@ -30,9 +35,9 @@ const asJson = process.argv.includes('--json');
 /** With --json, the error is also the one object on standard output, unless the answer of the command is. */
 function fail(error: unknown): never {
   const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
-  if (asJson && !hasAnswered()) process.stdout.write(`${JSON.stringify({ error: message })}\n`);
-  // Wrong usage, which a repetition does not change.
-  if (error instanceof CommanderError) process.exit(2);
+  const json = error instanceof CommandError ? error.json : { error: message };
+  if (asJson && !hasAnswered()) process.stdout.write(`${JSON.stringify(json)}\n`);
+  if (error instanceof CommanderError) process.exit(usageExitCode);
   printAndExit(error);
 }
 

@@ -24,8 +24,8 @@ import { describeFields, readSetting } from './model-fields.ts';
 import { unknownName } from '../platform/did-you-mean.ts';
 import { interrupted, type Interruptions, listenForInterruptions } from './interruption.ts';
 import { saveVideo } from './local-files.ts';
-import { CommandError, invocation, isJson, printAnswer } from './output.ts';
-import { addServiceOptions, keyHint, readServiceOptions, type ServiceOptions } from './service-options.ts';
+import { CommandError, invocation, isJson, printAnswer, wrongUsage } from './output.ts';
+import { addServiceOptions, keyHint, readServiceOptions, type ServiceOptions, startHint } from './service-options.ts';
 import { createStory, type Story } from './story.ts';
 
 type SavingOptions = ServiceOptions & { readonly out?: string };
@@ -51,7 +51,7 @@ export function addGenerateCommand(program: Command): void {
     if (help === true) return command.outputHelp();
     return withService(options, isJson(program), async (service) => {
       if (help !== undefined) return showFields(service, help);
-      if (prompt === undefined) throw new CommandError("missing required argument 'prompt'");
+      if (prompt === undefined) throw wrongUsage("missing required argument 'prompt'");
       return generate(service, prompt, options);
     });
   });
@@ -70,7 +70,7 @@ async function offeredModel(client: Client, name: string, signal: AbortSignal) {
   const model = models.find((one) => one.model === name);
   if (model !== undefined) return model;
   const names = models.map((one) => one.model);
-  throw new CommandError(unknownName('model', name, names));
+  throw wrongUsage(unknownName('model', name, names));
 }
 
 export function addFollowCommand(program: Command): void {
@@ -132,8 +132,7 @@ function openClient(baseUrl: string, key: string, onRetry: (retry: Retry) => voi
 
 function withHint(error: unknown): unknown {
   if (!(error instanceof VideogenError)) return error;
-  if (error.kind === 'unreachable')
-    return new CommandError(`${error.message}\nIs the service running? ${invocation('start')} runs one here.`);
+  if (error.kind === 'unreachable') return new CommandError(`${error.message}\n${startHint()}`);
   return error.code === 401 ? new CommandError(`${error.message}\n${keyHint()}`) : error;
 }
 
@@ -168,7 +167,7 @@ const lateResponseMs = 5_000;
 
 /** An interrupted create is repeated under its key: the task may be charged already, and can be cancelled once its id is known. */
 async function create({ client, story, interruptions }: Service, body: TaskRequest): Promise<CreatedTask> {
-  const unknown = `No response; if the task was created, it continues: ${invocation('task', 'list')}`;
+  const unknown = `No response; if the task was created, it continues: ${invocation('api', 'GET', '/api/v1/jobs/listTasks')}`;
   const idempotencyKey = newIdempotencyKey();
   const { signal } = interruptions;
   interruptions.exitWith(unknown);

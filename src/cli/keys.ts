@@ -7,15 +7,15 @@ import type { SecretPurpose } from '../callbacks/callback-secrets.ts';
 import { callbackSecretsOf, resealSecrets, rotateSecret } from '../callbacks/account-secrets.ts';
 import { createSecretBox, type SecretBox } from '../outbound/secrets.ts';
 import { AccountClosed } from '../accounts/accounts.ts';
-import { createKeyAs, listApiKeys, maxActiveKeys, revokeKeyAs } from '../accounts/keys.ts';
-import type { ApiKey } from '../accounts/key-record.ts';
+import { createKeyAs, maxActiveKeys } from '../accounts/keys.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { createOperator, type ListedOperator, listOperators, revokeOperator } from '../operators/operators.ts';
 import { unknownModel } from '../models/model.ts';
-import { addCommand, sampleAccount, sampleKey } from './add-command.ts';
-import { accountIdOrName, futureInstant, id, maxNameLength, textUpTo, wholeNumber } from './arguments.ts';
-import { type Answer, CommandError, listed, notFound } from './output.ts';
-import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
+import { noAccount } from './account-name.ts';
+import { addCommand } from './add-command.ts';
+import { accountOption, futureInstant, id, maxNameLength, textUpTo, wholeNumber } from './arguments.ts';
+import { type Answer, CommandError, listed, notFound, wrongUsage } from './output.ts';
+import { commandLineActor, type Context, requireAccount, type RunOnDatabase } from './run-command.ts';
 
 type CapOptions = { capDay?: number; capMonth?: number; capTotal?: number };
 type KeyOptions = CapOptions & {
@@ -31,16 +31,16 @@ type KeyOptions = CapOptions & {
 const expiry = ['--expires <when>', 'expiry: a time, or a span such as 90d', futureInstant] as const;
 
 export function addKeyCommands(program: Command, run: RunOnDatabase): void {
-  const key = addCommand(program, 'key').description('create, list and revoke API keys');
+  const key = addCommand(program, 'key').description('create API keys');
   addCommand(
     key,
     'create',
-    `--account ${sampleAccount}`,
-    `--account ${sampleAccount} --name ci --expires 90d`,
-    `--account ${sampleAccount} --name batch --cap-day 2000 --models videogen-2.0-fast`,
+    '--account studio',
+    '--account studio --name ci --expires 90d',
+    '--account studio --name batch --cap-day 2000 --models videogen-2.0-fast',
   )
     .description('create a key; it is shown once and stored as a hash')
-    .requiredOption('--account <account>', 'account, by id or name', accountIdOrName)
+    .requiredOption(...accountOption)
     .option('--name <name>', 'purpose of the key', textUpTo(maxNameLength), 'default')
     .option('--scopes <list>', `some of ${scopes.join(',')}`, scopeList, [...ordinaryScopes])
     .option(...expiry)
@@ -51,18 +51,6 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .option('--merge-repeats', 'make identical creates within a minute one task, unless they have an Idempotency-Key')
     .addOption(new Option('--dialect <dialect>', 'API dialect of its clients').choices(dialects).default('native'))
     .action(run(createKey));
-  addCommand(key, 'list', `--account ${sampleAccount} --json`)
-    .description("list an account's keys, without their secrets")
-    .requiredOption('--account <account>', 'account, by id or name', accountIdOrName)
-    .action(
-      run(async ({ db }, { account }: { account: string }) =>
-        listed('keys', await listApiKeys(db, account), keyColumns),
-      ),
-    );
-  addCommand(key, 'revoke', sampleKey)
-    .description('revoke a key immediately')
-    .argument('<key>', 'key id', id)
-    .action(run(revokeKey));
 }
 
 async function createKey(
@@ -71,7 +59,7 @@ async function createKey(
 ): Promise<Answer> {
   for (const model of named.models ?? []) {
     const problem = unknownModel(config.catalogue.models, model);
-    if (problem !== undefined) throw new CommandError(`--models: ${model}: ${problem}`);
+    if (problem !== undefined) throw wrongUsage(`--models: ${model}: ${problem}`);
   }
   const caps = { day: capDay, month: capMonth, total: capTotal };
   const hasCaps = Object.values(caps).some((credits) => credits !== undefined);
@@ -83,19 +71,8 @@ async function createKey(
   return shownOnce({ keyId: created.apiKey.keyId, key: created.key });
 }
 
-async function revokeKey({ db }: Context, keyId: string): Promise<Answer> {
-  const revokedAt = await revokeKeyAs(db, commandLineActor(), keyId);
-  if (revokedAt === undefined) throw notFound('key', keyId);
-  return { json: { keyId, revoked: true }, lines: [`Key ${keyId} is revoked.`] };
-}
-
 function shownOnce(created: { readonly keyId?: string; readonly key: string }): Answer {
   return { json: created, lines: [created.key, 'Store it now: it is not shown again.'] };
-}
-
-function keyState(key: { readonly revokedAt: number | undefined; readonly expiresAt: number | undefined }): string {
-  if (key.revokedAt !== undefined) return 'revoked';
-  return key.expiresAt !== undefined && key.expiresAt < Date.now() ? 'expired' : 'active';
 }
 
 function scopeList(text: string): Scope[] {
@@ -110,11 +87,6 @@ function modelList(text: string): string[] {
   return text.split(',').map((name) => name.trim());
 }
 
-const keyColumns = {
-  header: ['KEY', 'HINT', 'STATE', 'SCOPES', 'DIALECT', 'NAME'],
-  cells: (key: ApiKey) => [key.keyId, key.hint, keyState(key), key.scopes.join(','), key.dialect, key.name],
-};
-
 export function addOperatorCommands(program: Command, run: RunOnDatabase): void {
   const operator = addCommand(program, 'operator').description('create, list and revoke the keys of operators');
   addCommand(operator, 'create', '"Ada Lovelace" --expires 90d')
@@ -124,7 +96,9 @@ export function addOperatorCommands(program: Command, run: RunOnDatabase): void 
     .action(run(createOperatorKey));
   addCommand(operator, 'list', '--json')
     .description('list operators, without their keys')
-    .action(run(async ({ db }) => listed('operators', await listOperators(db), operatorColumns)));
+    .action(
+      run(async ({ db }) => listed('operators', (await listOperators(db)).map(presentOperator), operatorColumns)),
+    );
   addCommand(operator, 'revoke', '019abc78-9abc-7def-8901-234567890abc')
     .description("revoke an operator's key immediately")
     .argument('<operator>', 'operator id', id)
@@ -154,31 +128,42 @@ async function revokeOperatorKey({ db }: Context, operatorId: string): Promise<A
   return { json: { operatorId, revoked: true }, lines: [`Operator ${operatorId} is revoked.`] };
 }
 
+/** Times have the names of the API. */
+function presentOperator({ createdAt, expiresAt, revokedAt, ...rest }: ListedOperator) {
+  return { ...rest, createTime: createdAt, expireTime: expiresAt ?? null, revokeTime: revokedAt ?? null };
+}
+
 const operatorColumns = {
   header: ['OPERATOR', 'HINT', 'STATE', 'NAME'],
-  cells: (operator: ListedOperator) => [operator.operatorId, operator.hint, keyState(operator), operator.name],
+  cells: ({ operatorId, hint, name, expireTime, revokeTime }: ReturnType<typeof presentOperator>) => {
+    const isExpired = expireTime !== null && expireTime < Date.now();
+    return [operatorId, hint, revokeTime !== null ? 'revoked' : isExpired ? 'expired' : 'active', name];
+  },
 };
 
 export function addCallbackSecretCommands(program: Command, run: RunOnDatabase): void {
   const secret = addCommand(program, 'callback-secret').description(
     "manage the secrets that sign an account's callbacks and events",
   );
-  addCommand(secret, 'show', sampleAccount, `${sampleAccount} --events`)
-    .argument('<account>', 'account, by id or name', accountIdOrName)
+  addCommand(secret, 'show', '--account studio', '--account studio --events')
+    .description('show the secret')
+    .requiredOption(...accountOption)
     .option('--events', 'the secret that signs events')
     .action(run(showSecret));
-  addCommand(secret, 'rotate', `${sampleAccount} --overlap 86400`)
+  addCommand(secret, 'rotate', '--account studio --overlap 86400')
     .description('create a new secret; both sign during the overlap')
-    .argument('<account>', 'account, by id or name', accountIdOrName)
+    .requiredOption(...accountOption)
     .option('--events', 'the secret that signs events')
     .option('--overlap <seconds>', 'duration of the overlap', wholeNumber(0, maxOverlapSeconds), defaultOverlapSeconds)
     .action(run(rotateCallbackSecret));
 }
 
-type SecretOptions = { readonly events?: true };
-const purposeOf = ({ events }: SecretOptions): SecretPurpose => (events === true ? 'event' : 'callback');
+type SecretOptions = { readonly account: string; readonly events?: true };
+const purposeOf = ({ events }: Pick<SecretOptions, 'events'>): SecretPurpose =>
+  events === true ? 'event' : 'callback';
 
-async function showSecret({ db, config }: Context, accountId: string, options: SecretOptions): Promise<Answer> {
+async function showSecret({ db, config }: Context, options: SecretOptions): Promise<Answer> {
+  const accountId = options.account;
   const account = await requireAccount(db, accountId);
   // Closing an account deletes its secrets, and reading them creates a missing one.
   if (account.closedAt !== undefined) throw new AccountClosed(accountId);
@@ -188,9 +173,9 @@ async function showSecret({ db, config }: Context, accountId: string, options: S
 
 async function rotateCallbackSecret(
   { db, config }: Context,
-  accountId: string,
   options: SecretOptions & { overlap: number },
 ): Promise<Answer> {
+  const accountId = options.account;
   await requireAccount(db, accountId);
   const [box, overlapSeconds, purpose] = [await secretBox(config), options.overlap, purposeOf(options)];
   const action = purpose === 'event' ? 'event_secret.rotate' : 'callback_secret.rotate';

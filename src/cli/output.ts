@@ -8,12 +8,22 @@ export type Answer = { readonly json: Readonly<Record<string, unknown>>; readonl
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: number;
+  /** What `--json` prints. */
+  readonly json: Readonly<Record<string, unknown>>;
 
-  constructor(message: string, exitCode = 1) {
+  constructor(message: string, exitCode = 1, json: CommandError['json'] = { error: message }) {
     super(message);
     this.exitCode = exitCode;
+    this.json = json;
   }
 }
+
+/** The error of wrong usage, which a repetition does not change. */
+export function wrongUsage(message: string): CommandError {
+  return new CommandError(message, usageExitCode);
+}
+
+export const usageExitCode = 2;
 
 export function notFound(noun: string, id: string | number): CommandError {
   return new CommandError(`${noun} not found: ${id}`);

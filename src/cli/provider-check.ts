@@ -22,7 +22,7 @@ import { requestBody } from '../providers/own/own-provider.ts';
 import { addCommand } from './add-command.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
 import { interrupted, listenForInterruptions } from './interruption.ts';
-import { CommandError, isJson, printAnswer } from './output.ts';
+import { CommandError, isJson, printAnswer, wrongUsage } from './output.ts';
 import { adviseOn, trialRequest } from './trial-request.ts';
 
 export function addCheckCommand(program: Command, provider: Command): void {
@@ -146,8 +146,7 @@ async function checkUntil(
 }
 
 function keyRefOf({ keyEnv, keyFile }: CheckOptions): SecretRef | undefined {
-  if (keyEnv !== undefined && keyFile !== undefined)
-    throw new CommandError('use either --key-env or --key-file, not both');
+  if (keyEnv !== undefined && keyFile !== undefined) throw wrongUsage('use either --key-env or --key-file, not both');
   if (keyEnv !== undefined) return { env: keyEnv };
   return keyFile === undefined ? undefined : { file: keyFile };
 }

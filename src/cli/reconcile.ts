@@ -8,7 +8,7 @@ import { auditLedger } from '../credits/ledger-audit.ts';
 import { countEndings } from '../tasks/task-reports.ts';
 import { addCommand } from './add-command.ts';
 import { instant } from './arguments.ts';
-import { type Answer, CommandError, isoTime } from './output.ts';
+import { type Answer, CommandError, isoTime, wrongUsage } from './output.ts';
 import { type Context, type RunOnDatabase, temporalOf } from './run-command.ts';
 
 export function addReconcileCommand(program: Command, run: RunOnDatabase): void {
@@ -26,7 +26,7 @@ export function addReconcileCommand(program: Command, run: RunOnDatabase): void 
 type Options = { readonly report?: true; readonly restored?: true; readonly since?: number };
 
 async function reconcile(context: Context, { report: only, restored, since }: Options): Promise<Answer> {
-  if (only && restored) throw new CommandError('use either --report or --restored, not both');
+  if (only && restored) throw wrongUsage('use either --report or --restored, not both');
   const sinceMs = since ?? Date.now() - hourMs;
   const done = only ? undefined : await (restored ? reconcileRestored : reconcileNow)(context);
   const found = await report(context.db, sinceMs);

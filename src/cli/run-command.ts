@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,8 @@ import { findPostgres, startPostgres } from '../embedded/postgres.ts';
 import { type Account, findAccount } from '../accounts/accounts.ts';
 import { createDatabase, type Database } from '../platform/database/database.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
-import { type Answer, CommandError, isJson, notFound, printAnswer } from './output.ts';
+import { idOfAccountCalled, noAccount } from './account-name.ts';
+import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
 import { readServiceConfig } from './service-config.ts';
 
 export type Context = { readonly db: Database; readonly config: Config };
@@ -29,34 +30,29 @@ export function createRunner(program: Command): RunOnDatabase {
     async (...parameters) => {
       const config = readServiceConfig();
       const answer = await withDatabase(config, async (db) => {
-        await replaceAccountNames(db, parameters);
+        await replaceAccountName(db, parameters);
         return work({ db, config }, ...parameters);
       });
       printAnswer(answer, isJson(program));
     };
 }
 
-/** Replaces the name of an account by its id in each argument and option `account`, so that every command takes both. */
-async function replaceAccountNames(db: Database, parameters: unknown[]): Promise<void> {
-  const command = parameters.at(-1);
-  if (!(command instanceof Command)) return;
-  const options: unknown = parameters.at(-2);
-  for (const [index, argument] of command.registeredArguments.entries()) {
-    const value = parameters[index];
-    if (argument.name() === 'account' && typeof value === 'string') parameters[index] = await accountIdOf(db, value);
-  }
+/** Replaces the name of an account by its id in the option `--account`, so that every command takes both. Options are the last but one. */
+async function replaceAccountName(db: Database, parameters: readonly unknown[]): Promise<void> {
+  const options = parameters.at(-2);
   if (typeof options !== 'object' || options === null || !('account' in options)) return;
   if (typeof options.account === 'string') options.account = await accountIdOf(db, options.account);
 }
 
+const maxSuggested = 20;
+
 async function accountIdOf(db: Database, text: string): Promise<string> {
   if (validate(text)) return text;
-  const found = (await listAccounts(db, { prefix: text, limit: 1000 })).filter(({ name }) => name === text);
-  const [only, ...others] = found;
-  if (only === undefined) throw noAccount(text);
-  if (others.length > 0)
-    throw new CommandError(`several accounts are called ${text}: ${found.map((one) => one.accountId).join(', ')}`);
-  return only.accountId;
+  const found = await listAccounts(db, { prefix: text, limit: 1000 });
+  const all = found.length > 0 ? [] : await listAccounts(db, { limit: maxSuggested + 1 });
+  if (all.length > 0 && all.length <= maxSuggested)
+    throw new CommandError(`${noAccount(text).message}; the accounts are: ${all.map(({ name }) => name).join(', ')}`);
+  return idOfAccountCalled(text, found);
 }
 
 /**
@@ -126,8 +122,4 @@ export async function requireAccount(db: Database, accountId: string): Promise<A
   const account = await findAccount(db, accountId);
   if (account === undefined) throw noAccount(accountId);
   return account;
-}
-
-export function noAccount(accountId: string): CommandError {
-  return notFound('account', accountId);
 }

@@ -84,11 +84,11 @@ function newKeyLines({ settings: { dataFolder } }: Service): readonly string[] {
   return [
     '  Keys are shown only once. To create another one, in another terminal:',
     '',
-    `  ${environment}${invocation('account', 'list')}`,
-    `  ${environment}${invocation('key', 'create', '--account', 'ACCOUNT')}`,
+    `  ${environment}${invocation('key', 'create', '--account', `"${firstAccountName}"`)}`,
   ];
 }
 
+const firstAccountName = 'first account';
 /** Enough for 60 videos of five seconds from the fast model. */
 const openingCredits = 10_000;
 
@@ -130,7 +130,7 @@ async function onDatabase<T>(
 /** Account and key are created together, so that a retry never finds an account whose key was not shown. */
 function createFirstKey(db: Database): Promise<FirstKey | undefined> {
   return db.transaction(async (run) => {
-    const accountId = await createFirstAccount({ run }, { name: 'first account', credits: openingCredits });
+    const accountId = await createFirstAccount({ run }, { name: firstAccountName, credits: openingCredits });
     if (accountId === undefined) return undefined;
     const created = await createApiKey({ run }, { accountId, name: 'first key', scopes });
     return created && { accountId, key: created.key, credits: openingCredits };

@@ -5,23 +5,14 @@ import { createLog } from '../platform/log.ts';
 import { openPayments } from '../payments/open-payments.ts';
 import type { PaymentSettled } from '../payments/process-payments.ts';
 import { reconcilePayments } from '../payments/reconcile-payments.ts';
-import { listTopUps, type TopUp } from '../payments/top-ups.ts';
-import { addCommand, sampleAccount } from './add-command.ts';
-import { accountIdOrName, wholeNumber } from './arguments.ts';
-import { type Answer, CommandError, isoTime, listed } from './output.ts';
+import { addCommand } from './add-command.ts';
+import { wholeNumber } from './arguments.ts';
+import { type Answer, CommandError } from './output.ts';
 import type { Context, RunOnDatabase } from './run-command.ts';
 import { publicUrlOf } from './service-options.ts';
 
-const maxListed = 100;
-
 export function addTopUpCommands(program: Command, run: RunOnDatabase): void {
-  const topUp = addCommand(program, 'top-up').description(
-    'list purchases of credits, and compare them with the payment provider',
-  );
-  addCommand(topUp, 'list', '', `--account ${sampleAccount} --json`)
-    .description('list the newest purchases')
-    .option('--account <account>', 'only those of this account', accountIdOrName)
-    .action(run(list));
+  const topUp = addCommand(program, 'top-up').description('compare purchases of credits with the payment provider');
   addCommand(topUp, 'reconcile', '', '--days 60')
     .description("compare with the payment provider's records: grant missing payments, and book missing refunds")
     .option(
@@ -31,10 +22,6 @@ export function addTopUpCommands(program: Command, run: RunOnDatabase): void {
       7,
     )
     .action(run(reconcile));
-}
-
-async function list({ db }: Context, { account: accountId }: { account?: string }): Promise<Answer> {
-  return listed('purchases', await listTopUps(db, { accountId, limit: maxListed }), topUpColumns);
 }
 
 async function reconcile({ db, config }: Context, { days }: { days: number }): Promise<Answer> {
@@ -61,7 +48,7 @@ async function reconcile({ db, config }: Context, { days }: { days: number }): P
       `${checked} records compared: ${granted} payments granted, ${reversed} refunds and disputes booked.`,
       ...(notComparable > 0
         ? [
-            `${notComparable} refunds or disputes are in another currency; book their credits by hand (videogen credits).`,
+            `${notComparable} refunds or disputes are in another currency; book their credits by hand (POST /api/admin/v1/credits/adjust).`,
           ]
         : []),
       ...(notGranted > 0 ? [`${notGranted} payments cannot be granted (videogen doctor).`] : []),
@@ -72,11 +59,3 @@ async function reconcile({ db, config }: Context, { days }: { days: number }): P
     ],
   };
 }
-
-const topUpColumns = {
-  header: ['PURCHASE', 'ACCOUNT', 'CREATED', 'STATE', 'CREDITS', 'PRICE'],
-  cells: ({ topUpId, accountId, state, credits, minorUnits, currency, isTest, createdAt }: TopUp) => {
-    const shown = isTest ? `${state} (test)` : state;
-    return [topUpId, accountId, isoTime(createdAt), shown, `${credits}`, `${minorUnits} ${currency}`];
-  },
-};

@@ -15,7 +15,7 @@ export async function checkMailServer(smtp: SmtpSettings): Promise<Finding> {
     return failure(
       name,
       `${hostname}: ${messageOf(error)}`,
-      'Check SMTP_URL: host, port, user and password. Until then, send links by hand: "videogen sign-up list".',
+      'Check SMTP_URL: host, port, user and password. Until then, send links by hand: videogen api GET /api/admin/v1/sign-ups',
     );
   }
   return ok(

@@ -17,6 +17,6 @@ export function pricesFinding(models: ModelCatalogue, prices: readonly SetPriceN
     'prices',
     `operators set prices that the catalogue does not have, so they change no charge: ${shown.join(', ')}${more}`,
     'Give the price its name again in the catalogue. Or set the price that replaces it, and end this one with its account: ' +
-      `videogen price set ${first.model} default --price '${first.priceName}'`,
+      `videogen api POST /api/admin/v1/prices/set -f model=${first.model} -f priceName='${first.priceName}' -F creditsPerSecond=null -f reason=…`,
   );
 }

@@ -203,6 +203,7 @@ function secretsOf(config: Config, { databaseUrl, temporal, secret }: RunningPar
     ...passwordIn(databaseUrl),
     key,
     config.apiKey,
+    config.operatorKey,
     config.oidcClientSecret,
     config.moderationKey,
     config.stripeSecretKey,

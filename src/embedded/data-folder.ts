@@ -62,7 +62,7 @@ export async function persistedSecret(folder: string): Promise<string> {
   }
   const advice =
     'Restore it from a backup. If there is none, delete the file: a new secret is created, earlier links stop working, ' +
-    'and every account needs a new callback secret (`videogen callback-secret rotate ACCOUNT`).';
+    'and every account needs a new callback secret (`videogen callback-secret rotate --account ACCOUNT`).';
   throw new SetupError(`The secret in ${path} ${problem}. ${advice}`);
 }
 

@@ -34,7 +34,7 @@ export function secretProblem({
   return {
     message: `VIDEOGEN_SECRET does not open ${unopened} of ${tried} callback secrets: callbacks cannot be signed`,
     remedy:
-      'Name the secret that they were stored with in VIDEOGEN_SECRET_PREVIOUS; without it: videogen callback-secret rotate ACCOUNT',
+      'Name the secret that they were stored with in VIDEOGEN_SECRET_PREVIOUS; without it: videogen callback-secret rotate --account ACCOUNT',
   };
 }
 

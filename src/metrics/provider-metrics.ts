@@ -105,7 +105,7 @@ export const providerMetrics: readonly EventMetric[] = [
     help: 'Cost of jobs that have ended, in millionths of the currency',
     labels: ['provider', 'currency', 'basis'],
     process: 'worker',
-    actWhen: 'grows faster than revenue; unknown cost is missing (`videogen margin` counts it)',
+    actWhen: 'grows faster than revenue; unknown cost is missing (the margin counts it)',
     on: onUpstreamJob((job, names) => {
       const { costMicros, costCurrency: currency, costBasis: basis = 'unknown' } = job;
       if (costMicros === undefined || currency === undefined) return undefined;

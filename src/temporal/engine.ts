@@ -44,7 +44,7 @@ function taskOptions(queues: TaskQueues, { taskId, accountId, model }: TaskToSta
       { key: searchAttributes.taskState, value: 'queuing' },
     ],
     staticSummary: `${model} for account ${accountId}`,
-    staticDetails: `Task \`${taskId}\`. Show it with \`videogen task show ${taskId}\`.`,
+    staticDetails: `Task \`${taskId}\`. Show it with \`videogen api GET /api/admin/v1/tasks/show -f taskId=${taskId}\`.`,
     priority: { fairnessKey: accountId },
   };
 }

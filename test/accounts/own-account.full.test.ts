@@ -21,14 +21,23 @@ test('the command writes an account into a new file or to its output, and never 
     const { accountId } = await createTestAccount(database);
     await acceptTestTask(database.db, accountId, taskParam('a lighthouse'));
     const path = join(folder, 'account.jsonl');
-    const run = () => videogen(environment, 'account', 'export', accountId, '--output', path);
+    const run = () => videogen(environment, 'account', 'export', '--account', accountId, '--output', path);
     assert.equal((await run()).code, 0);
     const written = kindsOf(await readFile(path, 'utf8'));
     assert.deepEqual(written, ['account', 'task', 'ledgerEntry', 'ledgerEntry', 'key', 'end']);
     const again = await run();
     assert.equal(again.code, 1);
     assert.match(again.stderr, /exists already/);
-    const { code, stdout } = await videogen(environment, 'account', 'export', accountId, '--output', '-', '--json');
+    const { code, stdout } = await videogen(
+      environment,
+      'account',
+      'export',
+      '--account',
+      accountId,
+      '--output',
+      '-',
+      '--json',
+    );
     assert.equal(code, 0);
     assert.deepEqual(kindsOf(stdout), written);
   } finally {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { commands } from '../../src/cli/commands.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
@@ -80,6 +81,11 @@ test('a typing error prints one line with a hint, not a screen of help', async (
     missing.stderr,
     /^error: required option '--account <account>' not specified\n\(examples: .* key create --help\)\n$/,
   );
+});
+
+test('--version prints the version of the package', async () => {
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+  assert.equal((await videogen(process.env, '--version')).stdout, `${version}\n`);
 });
 
 test('an unreachable service is reported immediately, with the reason, while the command retries', async () => {

@@ -23,14 +23,10 @@ function run(...args: readonly string[]) {
 
 const commands: readonly (readonly [string, () => readonly string[]])[] = [
   ['key create', () => ['--account', accountId]],
-  ['user invite', () => ['late@example.com', '--account', accountId]],
-  ['credits grant', () => [accountId, '5', '--reason', 'late']],
-  ['callback-secret rotate', () => [accountId]],
-  ['callback-secret show', () => [accountId]],
-  ['callback-secret rotate --events', () => [accountId]],
-  ['event set', () => [accountId, '--url', 'https://studio.example.com/']],
-  ['event remove', () => [accountId]],
-  ['account limits', () => [accountId, '--unfinished', '3']],
+  ['credits grant', () => ['5', '--account', accountId, '--reason', 'late']],
+  ['callback-secret rotate', () => ['--account', accountId]],
+  ['callback-secret show', () => ['--account', 'Studio']],
+  ['callback-secret rotate --events', () => ['--account', accountId]],
 ];
 for (const [command, rest] of commands) {
   test(`videogen ${command} names the closed account in one line, and changes nothing`, async () => {
@@ -40,8 +36,3 @@ for (const [command, rest] of commands) {
     assert.equal(latest?.action, 'accounts.close');
   });
 }
-
-test('a closed account is listed as closed', async () => {
-  const { stdout } = await run('account', 'list');
-  assert.match(stdout, new RegExp(`\n${accountId}  closed +7 +0 +Studio\n$`));
-});

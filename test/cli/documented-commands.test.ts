@@ -9,12 +9,15 @@ const program = new Command();
 for (const add of Object.values(definitions)) await add(program);
 const groups = program.commands.filter(({ commands }) => commands.length > 0).map((group) => group.name());
 
+function textsIn(folder: string, ending: string): readonly string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith(ending));
+  return names.map((name) => readFileSync(join(folder, name), 'utf8'));
+}
+
+const pages = [readFileSync('README.md', 'utf8'), readFileSync('SECURITY.md', 'utf8'), ...textsIn('docs', '.md')];
+
 /** The commands in the code blocks of all documents: their words, and the options that any document gives them. */
 function documentedCommands(): ReadonlyMap<string, ReadonlySet<string>> {
-  const names = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
-  const pages = ['README.md', 'SECURITY.md', ...names.map((name) => join('docs', name))].map((path) =>
-    readFileSync(path, 'utf8'),
-  );
   const blocks = pages.flatMap((page) => [...page.matchAll(/^```sh\n(.*?)^```$/gms)]).map(([, text = '']) => text);
   const lines = blocks.flatMap((text) => text.split('\n')).map((line) => line.replace(/(?:^| )#.*/, ''));
   const found = new Map<string, Set<string>>();
@@ -55,3 +58,37 @@ for (const [words, options] of commands) {
     );
   });
 }
+
+type Parameters = { readonly parameters?: readonly { readonly name?: string; readonly $ref?: string }[] };
+type Body = { readonly properties?: Readonly<Record<string, unknown>> };
+type Document = {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Record<string, Parameters & { readonly requestBody?: { content: Readonly<Record<string, { schema: Body }>> } }>
+    >
+  >;
+};
+const { paths } = JSON.parse(readFileSync('openapi.json', 'utf8')) as Document;
+
+/** The requests of `videogen api` in documents and messages: method, path and fields. */
+const requests = [...pages, ...textsIn('src', '.ts')]
+  .flatMap((text) => [...text.matchAll(/videogen api ([A-Z]+) (\/[\w./-]+)([^\n]*)/g)])
+  .map(([, method = '', path = '', rest = '']) => {
+    const fields = [...rest.matchAll(/ -[fF] '?(\w+)=/g)].map(([, name = '']) => name);
+    return { method, path, fields: rest.includes(' --account ') ? ['accountId', ...fields] : fields };
+  });
+
+test('every request that documents and messages send with videogen api has an endpoint, which takes its fields', () => {
+  assert.ok(requests.length > 25, String(requests.length));
+  for (const { method, path, fields } of requests) {
+    const operation = paths[path]?.[method.toLowerCase()];
+    assert.ok(operation, `${method} ${path}`);
+    const query = (operation.parameters ?? []).map(({ name }) => name);
+    const body = Object.values(operation.requestBody?.content ?? {}).flatMap(({ schema }) =>
+      Object.keys(schema.properties ?? {}),
+    );
+    const unknown = fields.filter((field) => ![...query, ...body].includes(field));
+    assert.deepEqual(unknown, [], `${method} ${path}`);
+  }
+});

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../src/accounts/accounts.ts';
+import { listApiKeys } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { listSpendCaps } from '../../src/credits/spend-caps.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
 import { findOperator, listOperators } from '../../src/operators/operators.ts';
 import { assertSince } from '../support/assert-since.ts';
@@ -40,8 +42,8 @@ test('an operator is made with a key that is shown once, is listed without it, a
   assert.ok(!JSON.stringify(await latest()).includes(String(key)));
   const { operators } = await run('operator', 'list');
   const [shown] = operators as Record<string, unknown>[];
-  assert.deepEqual([shown?.['operatorId'], shown?.['name'], shown?.['revokedAt']], [operatorId, 'ada', undefined]);
-  assertSince(sinceMs, Number(shown?.['expiresAt']) - 90 * 86_400_000);
+  assert.deepEqual([shown?.['operatorId'], shown?.['name'], shown?.['revokeTime']], [operatorId, 'ada', null]);
+  assertSince(sinceMs, Number(shown?.['expireTime']) - 90 * 86_400_000);
   assert.ok(!JSON.stringify(operators).includes(String(key)));
   assert.deepEqual(await run('operator', 'revoke', String(operatorId)), { operatorId, revoked: true });
   assert.equal(await findOperator(database.db, String(key)), undefined);
@@ -51,15 +53,14 @@ test('an operator is made with a key that is shown once, is listed without it, a
 test('every change by the command line is in the log, with the user of the machine', async () => {
   const { accountId } = await run('account', 'create', 'studio', '--credits', '10');
   const id = String(accountId);
-  const { keyId } = await run('key', 'create', '--account', id);
-  await run('account', 'limits', id, '--unfinished', '7');
-  assert.equal((await run('credits', 'grant', id, '5', '--reason', 'thanks'))['balance'], 15);
-  await run('callback-secret', 'rotate', id);
-  await run('key', 'revoke', String(keyId));
+  await run('key', 'create', '--account', 'studio');
+  assert.equal((await run('credits', 'grant', '5', '--account', 'studio', '--reason', 'thanks'))['balance'], 15);
+  await run('callback-secret', 'rotate', '--account', id);
+  await run('callback-secret', 'rotate', '--account', id, '--events');
   const actions = (await listActions(database.db, { accountId: id, limit: 100 })).toReversed();
   assert.deepEqual(
     actions.map(({ action }) => action),
-    ['accounts.create', 'keys.create', 'accounts.limits', 'credits.grant', 'callback_secret.rotate', 'keys.revoke'],
+    ['accounts.create', 'keys.create', 'credits.grant', 'callback_secret.rotate', 'event_secret.rotate'],
   );
   const actor = { kind: 'command_line', name: userInfo().username };
   assert.deepEqual(
@@ -75,8 +76,9 @@ test('a grant with an idempotency key is booked once', async () => {
     run(
       'credits',
       'grant',
-      accountId,
       credits,
+      '--account',
+      accountId,
       '--reason',
       'invoice',
       '--idempotency-key',
@@ -90,9 +92,33 @@ test('a grant with an idempotency key is booked once', async () => {
 test('reads and refused commands are not in the log', async () => {
   const accountId = await createAccount(database.db, { name: 'quiet', credits: 0 });
   const count = await countActions();
-  await run('account', 'limits', accountId, '--unfinished', '1000');
+  const secrets = [await run('callback-secret', 'show', '--account', accountId)];
+  secrets.push(await run('callback-secret', 'show', '--account', accountId, '--events'));
+  assert.equal(new Set(secrets.map(({ secret }) => secret)).size, 2);
   const unknown = '01900000-0000-7000-8000-000000000000';
-  await assert.rejects(run('credits', 'grant', unknown, '5', '--reason', 'x'), /account not found/);
+  await assert.rejects(run('credits', 'grant', '5', '--account', unknown, '--reason', 'x'), /account not found/);
   await assert.rejects(run('operator', 'revoke', unknown), /operator not found/);
   assert.equal(await countActions(), count);
+});
+
+test('an operator who lost a key creates another one with caps and for some models; a wrong account gets the names of all', async () => {
+  const { db } = database;
+  const accountId = await createAccount(db, { name: 'capped', credits: 0 });
+  const caps = ['--cap-day', '20', '--cap-month', '300', '--cap-total', '4000', '--models', 'videogen-2.0'];
+  const { keyId, key } = await run('key', 'create', '--account', 'capped', ...caps);
+  assert.match(String(key), /^vg_/);
+  const found = await listSpendCaps(db, accountId);
+  assert.deepEqual(
+    found.map(({ subjectId, period, credits }) => [subjectId, period, credits]),
+    [
+      [keyId, 'day', 20],
+      [keyId, 'month', 300],
+      [keyId, 'total', 4000],
+    ],
+  );
+  assert.deepEqual((await listApiKeys(db, accountId))[0]?.models, ['videogen-2.0']);
+  const typo = run('key', 'create', '--account', 'capped', '--models', 'videogen-2.1');
+  await assert.rejects(typo, /--models: videogen-2\.1: unknown model/);
+  const unknown = run('key', 'create', '--account', 'caped');
+  await assert.rejects(unknown, /^Error: account not found: caped; the accounts are: .*\bcapped\b/);
 });

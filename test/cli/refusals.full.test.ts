@@ -36,11 +36,20 @@ const refused: readonly (readonly [string, () => readonly string[], RegExp])[] =
     () => ['key', 'create', '--account', accountId, '--expires', '9999-12-31'],
     /not be after 2286-11-20T17:46:39\.999Z/,
   ],
+  [
+    'a key that expires at no time of RFC 3339',
+    () => ['key', 'create', '--account', accountId, '--expires', '12/31/2090'],
+    /an instant such as 2027-01-31T00:00:00Z/,
+  ],
   ['an operator who has expired already', () => ['operator', 'create', 'ada', '--expires', '2020-01-01'], /future/],
-  ['credits for no reason', () => ['credits', 'grant', accountId, '5', '--reason', ' '], /1 to 500 characters/],
+  [
+    'credits for no reason',
+    () => ['credits', 'grant', '5', '--account', accountId, '--reason', ' '],
+    /1 to 500 characters/,
+  ],
   [
     'credits with a reason that is too long',
-    () => ['credits', 'grant', accountId, '5', '--reason', 'x'.repeat(501)],
+    () => ['credits', 'grant', '5', '--account', accountId, '--reason', 'x'.repeat(501)],
     /1 to 500 characters/,
   ],
   ['an account without a name', () => ['account', 'create', ''], /1 to 200 characters/],
@@ -59,7 +68,7 @@ for (const [what, args, why] of refused) {
 }
 
 test('the length of a reason counts characters, not bytes', async () => {
-  const { code, stderr } = await run('credits', 'grant', accountId, '5', '--reason', '🎬'.repeat(500));
+  const { code, stderr } = await run('credits', 'grant', '5', '--account', accountId, '--reason', '🎬'.repeat(500));
   assert.equal(code, 0, stderr);
 });
 
@@ -69,7 +78,7 @@ test('an unreachable database is reported with host, port and reason', async () 
     DATABASE_URL: 'postgres://us:secret@127.0.0.1:1/none',
     VIDEOGEN_SECRET: 's'.repeat(32),
   };
-  const { code, stderr } = await videogen(env, 'account', 'list');
+  const { code, stderr } = await videogen(env, 'operator', 'list');
   assert.equal(code, 1);
   assert.equal(stderr, 'database unavailable at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n');
 });
@@ -79,7 +88,7 @@ test('a command without DATABASE_URL creates no installation, and names the vari
   t.after(() => rm(parent, { recursive: true }));
   const folder = join(parent, 'data');
   const env = { PATH: process.env['PATH'], HOME: parent, VIDEOGEN_DATA: folder };
-  for (const args of [['account', 'list'], ['migrate']]) {
+  for (const args of [['operator', 'list'], ['migrate']]) {
     const { code, stdout, stderr } = await videogen(env, ...args);
     assert.deepEqual([code, stdout], [1, ''], args.join(' '));
     assert.match(stderr, /no installation in .*: set DATABASE_URL or VIDEOGEN_DATA/);

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { after, before, test, type TestContext } from 'node:test';
-import { createAccount } from '../../src/accounts/accounts.ts';
 import { recordAddress } from '../../src/embedded/data-folder.ts';
-import { uploadUrl } from '../../src/media/upload.ts';
-import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { videogen } from '../support/videogen.ts';
 
@@ -41,16 +36,4 @@ test('a link leads to the service that runs on the data folder, else to HOST:POR
   assert.match(String(ofService['url']), /^http:\/\/127\.0\.0\.1:4000\/console\/setup#/);
   const withoutService = await run(await temporaryFolder(t), 'user', 'setup-link');
   assert.match(String(withoutService['url']), /^http:\/\/127\.0\.0\.1:4001\/console\/setup#/);
-});
-
-test('task delete also deletes the images that were uploaded to the service', async (t) => {
-  const { db } = database;
-  const uploadId = randomUUID();
-  const imageUrls = [uploadUrl(serviceUrl, { uploadId, fileName: 'image.jpg' })];
-  const accountId = await createAccount(db, { name: 'studio', credits: 1_000 });
-  const taskId = await acceptTestTask(db, accountId, taskParam('a boat', { imageUrls }));
-  await failAndRefund(db, taskId, { failCode: 'timeout', failMsg: 'Too long.' });
-  assert.equal((await run(await folderOfService(t), 'task', 'delete', taskId))['changed'], true);
-  const text = 'select upload_ids as "uploadIds" from content_deletions where task_id = $1';
-  assert.deepEqual(await db.run({ name: 'test-deleted-uploads', text }, [taskId]), [{ uploadIds: [uploadId] }]);
 });

@@ -23,19 +23,15 @@ const environment = () => ({
   STRIPE_API_URL: `http://${stage.stripe.address}`,
 });
 
-test('purchases are listed, and those without an event are granted by a command, once', async () => {
+test('purchases without an event are granted by a command, once', async () => {
   const accountId = await stage.newAccount();
-  const { topUpId, sessionId } = await stage.order(accountId);
+  const { sessionId } = await stage.order(accountId);
   stage.stripe.records.pay(sessionId);
   const run = async (...args: readonly string[]) => {
     const { code, stdout, stderr } = await videogen(environment(), 'top-up', ...args);
     assert.equal(code, 0, stderr);
     return stdout;
   };
-  assert.match(
-    await run('list'),
-    new RegExp(`^PURCHASE .*\\n${topUpId} {2}${accountId} {2}\\S+ {2}open \\(test\\) {2}10000 +999 EUR\\n$`),
-  );
   assert.equal(await run('reconcile'), '1 records compared: 1 payments granted, 0 refunds and disputes booked.\n');
   assert.equal(
     await run('reconcile', '--days', '1'),

@@ -4,11 +4,13 @@ import { createAccount } from '../../src/accounts/accounts.ts';
 import { setMembership } from '../../src/people/memberships.ts';
 import { findLink } from '../../src/people/one-time-links.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
-import { createUser, findUserByEmail } from '../../src/people/users.ts';
+import { inviteAs } from '../../src/people/people.ts';
+import { createUser } from '../../src/people/users.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { videogen } from '../support/videogen.ts';
 
 let database: TestDatabase;
+let smtp: Readonly<Record<string, string>> = {};
 before(async () => {
   database = await createTestDatabase();
 });
@@ -20,6 +22,7 @@ async function run(...args: readonly string[]): Promise<{ json: Record<string, u
     DATABASE_URL: database.url,
     VIDEOGEN_SECRET: 's'.repeat(32),
     PUBLIC_URL: 'https://video.example.com',
+    ...smtp,
   };
   const { stdout, stderr } = await videogen(env, 'user', ...args, '--json');
   // A command with --json prints one JSON object, and nothing when it is refused.
@@ -41,46 +44,22 @@ test('the setup link is created while there is no operator', async () => {
   assert.match((await run('setup-link')).stderr, /has an operator already/);
 });
 
-test('invite creates a link for an account or an operator, and the audit log has an entry without the secret', async () => {
-  const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
-  const { json } = await run('invite', 'Bob@Example.com', '--account', accountId, '--role', 'owner');
-  const link = await linkAt(json['url'], 'invite');
-  assert.deepEqual(
-    [link?.email, link?.accountId, link?.role, link?.isOperator],
-    ['bob@example.com', accountId, 'owner', false],
-  );
-  const [latest] = await listActions(database.db, { limit: 1 });
-  assert.deepEqual([latest?.action, latest?.accountId], ['people.invite', accountId]);
-  assert.ok(!JSON.stringify(latest).includes(String(json['url']).slice(-43)));
-  const operator = await run('invite', 'carol@example.com', '--operator');
-  assert.equal((await linkAt(operator.json['url'], 'invite'))?.isOperator, true);
-  for (const [args, refusal] of [
-    [['invite', 'dan@example.com'], /give --operator, --account or both/],
-    [['invite', 'dan', '--operator'], /must be an e-mail address/],
-    [['invite', 'dan@example.com', '--account', '019abc12-3456-7def-8901-234567890abc'], /account not found/],
-  ] as const) {
-    assert.match((await run(...args)).stderr, refusal);
-  }
-});
-
-test('reset, list, disable and enable find a person by address, and the last operator stays', async () => {
+test('reset creates a link for a person by address, which is also mailed if there is a mail server', async () => {
   const { db } = database;
   await createUser(db, { email: 'erin@example.com', passwordHash: 'x', isOperator: false });
-  const { json } = await run('reset', 'erin@example.com');
+  const { json } = await run('reset', 'Erin@Example.com');
   assert.equal((await linkAt(json['url'], 'reset'))?.email, 'erin@example.com');
-  const { users } = (await run('list', '--search', 'erin')).json as { users: { email: string; isDisabled: boolean }[] };
-  assert.deepEqual(
-    users.map(({ email, isDisabled }) => [email, isDisabled]),
-    [['erin@example.com', false]],
-  );
-  assert.ok(!JSON.stringify(users).includes('passwordHash'));
-  assert.equal((await run('disable', 'erin@example.com')).json['disabled'], true);
-  assert.equal((await findUserByEmail(db, 'erin@example.com'))?.isDisabled, true);
-  assert.equal((await run('enable', 'erin@example.com')).json['disabled'], false);
-  for (const command of ['reset', 'disable', 'enable']) {
-    assert.match((await run(command, 'unknown@example.com')).stderr, /no user has the address/);
-  }
-  assert.match((await run('disable', 'ada@example.com')).stderr, /the only operator/);
+  assert.equal(json['isMailed'], false);
+  const [latest] = await listActions(db, { limit: 1 });
+  assert.equal(latest?.action, 'people.reset');
+  assert.ok(!JSON.stringify(latest).includes(String(json['url']).slice(-43)));
+  assert.match((await run('reset', 'unknown@example.com')).stderr, /no user has the address/);
+  assert.match((await run('reset', 'erin')).stderr, /must be an e-mail address/);
+  smtp = { SMTP_URL: 'smtp://mail.example.com', SMTP_FROM: 'no-reply@example.com' };
+  assert.equal((await run('reset', 'erin@example.com')).json['isMailed'], true);
+  smtp = {};
+  const text = `select kind, state from mails where recipient = 'erin@example.com'`;
+  assert.deepEqual(await db.run({ name: 'test-mails', text }), [{ kind: 'reset', state: 'waiting' }]);
 });
 
 test('erase deletes a person by address or id, and an address that was only invited, for good', async () => {
@@ -89,7 +68,8 @@ test('erase deletes a person by address or id, and an address that was only invi
     await createUser(db, { email: 'frank@example.com', passwordHash: 'x', isOperator: false }),
     await createUser(db, { email: 'grace@example.com', passwordHash: 'x', isOperator: false }),
   ];
-  await run('invite', 'heidi@example.com', '--operator');
+  const invited = { email: 'heidi@example.com', isOperator: true, accountId: undefined, role: undefined };
+  await inviteAs(db, { kind: 'command_line', name: 'ada' }, invited, undefined);
   assert.deepEqual((await run('erase', 'Frank@Example.com')).json, { userId: frank.userId });
   assert.deepEqual((await run('erase', grace.userId)).json, { userId: grace.userId });
   assert.deepEqual((await run('erase', 'heidi@example.com')).json, { userId: null });

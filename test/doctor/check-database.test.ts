@@ -153,7 +153,8 @@ describe('doctor, of the database,', () => {
       await line('prices'),
       "warning: operators set prices that the catalogue does not have, so they change no charge: removed 'standard' " +
         "(accounts: 1), videogen-2.0 'full HD' (accounts: 1) → Give the price its name again in the catalogue. Or set the price " +
-        "that replaces it, and end this one with its account: videogen price set removed default --price 'standard'",
+        'that replaces it, and end this one with its account: ' +
+        "videogen api POST /api/admin/v1/prices/set -f model=removed -f priceName='standard' -F creditsPerSecond=null -f reason=…",
     );
     await insertDecidedPrice(db, { ...removed, creditsPerSecond: undefined, fromMs: fromMs + 1 });
     await insertDecidedPrice(db, { ...removed, accountId, creditsPerSecond: undefined, fromMs: fromMs + 1 });

@@ -2,9 +2,16 @@ import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { findEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
+import { listSpendCaps } from '../../src/credits/spend-caps.ts';
+import { startApi } from '../../src/main/start-api.ts';
+import { listActions } from '../../src/operators/operator-actions.ts';
+import { createOperator } from '../../src/operators/operators.ts';
+import { createUser } from '../../src/people/users.ts';
+import { createLog } from '../../src/platform/log.ts';
 import { createTask } from '../support/api.ts';
 import { commandsBeside, createShell, type Shell } from '../support/page-commands.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
@@ -32,43 +39,71 @@ describe('a recipe of docs/operations', () => {
   const json = async (line: string) =>
     JSON.parse(await shell.run(`${command(line)} --json`)) as Record<string, unknown>;
 
+  /** Runs lines beside an API, with the key of an operator. */
+  const withApi = async (work: () => Promise<void>) => {
+    const api = await startApi(environment.settings, createLog({ level: 'silent' }));
+    const { key } = await createOperator(environment.database.db, { name: 'ada' });
+    shell = await createShell(folder, { ...environment.environment, VIDEOGEN_OPERATOR_KEY: key });
+    try {
+      await work();
+    } finally {
+      await api.close();
+    }
+  };
+
   test('operators', async () => {
-    const [create = '', list = '', revoke = ''] = commandsBeside('videogen operator create');
+    const [create = '', list = '', revoke = ''] = commandsBeside('videogen operator create', 'access.md');
     const { operatorId } = await json(create);
     assert.match(await shell.run(list), /Ada Lovelace/);
     await shell.run(revoke.replace('OPERATOR', String(operatorId)));
   });
 
-  test('people', async () => {
-    const { accountId } = await createTestAccount(environment.database);
-    const lines = commandsBeside('videogen user setup-link').map((line) => line.replace('ACCOUNT', accountId));
-    for (const line of lines.slice(0, 3)) assert.match(await shell.run(line), /https?:\/\//);
-    // Bob takes his invitation first.
-    await environment.database.db.run({
-      name: 'test-bob',
-      text: `insert into users (id, email) values (gen_random_uuid(), 'bob@example.com')`,
-    });
-    const [erase = '', ...others] = lines.slice(3).toReversed();
-    for (const line of others.toReversed()) await shell.run(line);
-    assert.match(await shell.run('videogen user list'), /bob@example\.com.*disabled/);
-    await shell.run(command(erase));
-    assert.doesNotMatch(await shell.run('videogen user list'), /bob@example\.com/);
-  });
+  test('people', () =>
+    withApi(async () => {
+      const { accountId } = await createTestAccount(environment.database);
+      const { userId } = await createUser(environment.database.db, { email: 'bob@example.com', isOperator: false, passwordHash: 'x' });
+      const lines = commandsBeside('videogen user setup-link').map((line) =>
+        line.replace('ACCOUNT', accountId).replace('USER', userId),
+      );
+      const links = lines.filter((line) => /setup-link|reset|invite/.test(line));
+      assert.equal(links.length, 4);
+      for (const line of links) assert.match(await shell.run(line), /https?:\/\//);
+      const [erase = '', ...others] = lines.filter((line) => !links.includes(line));
+      for (const line of others.toReversed()) assert.match(await shell.run(line), new RegExp(userId));
+      assert.match(await shell.run(command(others[0] ?? '')), /"isDisabled": true/);
+      await shell.run(command(erase));
+      assert.doesNotMatch(await shell.run(command(others[0] ?? '')), new RegExp(userId));
+    }));
 
-  test('prices', async () => {
-    const { accountId } = await createTestAccount(environment.database);
-    const next = String(new Date().getUTCFullYear() + 1);
-    const [list = '', ...changes] = commandsBeside('videogen price list').map((line) =>
-      line
-        .replace(/\[(.*)\]/, '$1')
-        .replace('ACCOUNT', accountId)
-        .replace('2027', next),
-    );
-    const withdraw = changes.pop() ?? '';
-    const [{ priceId } = {}] = await Promise.all(changes.map(json));
-    await shell.run(list);
-    await shell.run(withdraw.replace('PRICE', String(priceId)));
-  });
+  test('prices', () =>
+    withApi(async () => {
+      const { accountId } = await createTestAccount(environment.database);
+      const next = String(Date.UTC(new Date().getUTCFullYear() + 1, 0));
+      const [list = '', ...changes] = commandsBeside('videogen api GET /api/admin/v1/prices').map((line) =>
+        line.replace('ACCOUNT', accountId).replace('1798761600000', next),
+      );
+      const withdraw = changes.pop() ?? '';
+      const [{ priceId } = {}] = await Promise.all(changes.map(json));
+      await shell.run(list);
+      await shell.run(withdraw.replace('PRICE', String(priceId)));
+    }));
+
+  test('caps and the event endpoint of an account, with a key that the audit log has', () =>
+    withApi(async () => {
+      const { db } = environment.database;
+      const { accountId } = await createTestAccount(environment.database);
+      const [create = '', , ...requests] = commandsBeside('videogen key create --account ACCOUNT --name "caps');
+      const { key } = await json(create.replace('ACCOUNT', accountId));
+      for (const line of requests) await shell.run(`VIDEOGEN_API_KEY=${String(key)} ${line}`);
+      const caps = await listSpendCaps(db, accountId);
+      assert.deepEqual(
+        caps.map(({ subject, period, credits }) => [subject, period, credits]),
+        [['account', 'month', 50_000]],
+      );
+      assert.deepEqual((await findEventEndpoint(db, accountId))?.types, ['task.failed', 'balance.low']);
+      const [action] = await listActions(db, { accountId, limit: 1 });
+      assert.deepEqual([action?.action, action?.actor.name], ['keys.create', userInfo().username]);
+    }));
 
   test('installing without containers: a task succeeds', async () => {
     const lines = commandsBeside('npm ci');

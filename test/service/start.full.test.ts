@@ -28,6 +28,12 @@ describe('videogen start, with servers of its own', () => {
     await rm(data, { recursive: true, force: true });
   });
 
+  /** Sends a request with the key of a new operator; the command finds the service by its data folder. */
+  const asOperator = async (...request: readonly string[]) => {
+    const { stdout } = await videogen(env, 'operator', 'create', 'ada', '--json');
+    const { key } = JSON.parse(stdout) as { key: string }; // what --json prints
+    return videogen({ ...env, VIDEOGEN_OPERATOR_KEY: key }, 'api', ...request);
+  };
   const started = async () => {
     const service = spawnVideogen(env, 'start');
     running = service;
@@ -69,7 +75,7 @@ describe('videogen start, with servers of its own', () => {
         const { body } = await call(api, `/api/v1/callbacks?taskId=${taskId}`);
         return /"error":"unreachable"/.test(JSON.stringify(body)) ? true : undefined;
       });
-      const { stdout } = await videogen(env, 'task', 'show', taskId, '--json');
+      const { stdout } = await asOperator('GET', '/api/admin/v1/tasks/show', '-f', `taskId=${taskId}`);
       assert.match(stdout, /"error":\s*"blocked"/);
     }
   });
@@ -102,24 +108,39 @@ describe('videogen start, with servers of its own', () => {
       return JSON.parse(stdout) as Record<string, unknown>;
     };
     const accountId = String((await json('account', 'create', 'second', '--credits', '200'))['accountId']);
-    assert.equal((await json('credits', 'grant', accountId, '300', '--reason', 'test'))['balance'], 500);
+    assert.equal((await json('credits', 'grant', '300', '--account', 'second', '--reason', 'test'))['balance'], 500);
     const { key, keyId } = await json('key', 'create', '--account', accountId, '--scopes', 'tasks:write,tasks:read');
     const film = join(data, 'film.mp4');
     const options = ['--key', String(key), '--base-url', api.baseUrl, '--duration', '4', '--no-audio', '--out', film];
     const made = await json('generate', '[[instant]] by command', ...options);
     assert.equal(made['state'], 'success');
     assert.equal((await readFile(film)).subarray(4, 8).toString(), 'ftyp');
-    const shown = await json('task', 'show', String(made['taskId']));
-    assert.equal((shown['task'] as { creditsCharged: number }).creditsCharged, 132);
+    const { stdout: shown } = await asOperator(
+      'GET',
+      '/api/admin/v1/tasks/show',
+      '-f',
+      `taskId=${String(made['taskId'])}`,
+    );
+    assert.match(shown, /"creditsCharged": 132,/);
     assert.deepEqual(await json('audit'), { violations: [] });
-    assert.match(String((await json('callback-secret', 'show', accountId))['secret']), /^whsec_/);
-    await json('key', 'revoke', String(keyId));
+    assert.match(String((await json('callback-secret', 'show', '--account', accountId))['secret']), /^whsec_/);
+    assert.equal((await asOperator('POST', '/api/admin/v1/keys/revoke', '-f', `keyId=${String(keyId)}`)).code, 0);
     assert.equal((await recordInfo({ ...api, key: String(key) }, String(made['taskId']))).status, 401);
   });
 
   test('a command that fails prints the reason and exits with 1', async () => {
     const unknownId = '01900000-0000-7000-8000-000000000000';
-    const { code, stdout, stderr } = await videogen(env, 'credits', 'grant', unknownId, '5', '--reason', 'x', '--json');
+    const { code, stdout, stderr } = await videogen(
+      env,
+      'credits',
+      'grant',
+      '5',
+      '--account',
+      unknownId,
+      '--reason',
+      'x',
+      '--json',
+    );
     const error = `account not found: ${unknownId}`;
     assert.deepEqual([code, JSON.parse(stdout)], [1, { error }]);
     assert.match(stderr, /account not found/);

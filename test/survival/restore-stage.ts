@@ -1,11 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import assert from 'node:assert/strict';
 import pg from 'pg';
+import { findBalance } from '../../src/accounts/account-usage.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createInstallation } from '../support/installation.ts';
 import { postgresUrl } from '../support/servers.ts';
 import { videogen } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
+
+export async function balanceOf(db: Database, accountId: string): Promise<number> {
+  return (await findBalance(db, accountId))?.balance ?? Number.NaN;
+}
 
 /** An installation whose upstream ends jobs on request, with a receiver of callbacks and the command line. */
 export async function stage() {

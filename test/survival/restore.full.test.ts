@@ -14,7 +14,7 @@ import { connectEngine, model, openingCredits, price } from '../support/installa
 import { createTestAccount } from '../support/service.ts';
 import { waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { backUp, dropDatabase, restore, stage } from './restore-stage.ts';
+import { backUp, balanceOf, dropDatabase, restore, stage } from './restore-stage.ts';
 
 /** `reconcile` leaves younger tasks to the process that accepted them, and jobs of tasks that ended later to their generation. */
 const [startGraceMs, stopGraceMs] = [10_000, 30_000];
@@ -84,7 +84,7 @@ describe('after a loss', { concurrency: true }, () => {
       );
     const jobs = [done, running, accepted, unknown].map((taskId) => jobsOf(taskId).length);
     assert.deepEqual(jobs, [1, 1, 1, 1]);
-    assert.equal(Number((await json('balance', accountId))['balance']), openingCredits - price);
+    assert.equal(await balanceOf(database.db, accountId), openingCredits - price);
     await dropDatabase(backup);
     await close();
   });
@@ -124,7 +124,7 @@ describe('after a loss', { concurrency: true }, () => {
     await waitFor('the end of the closing', async () => (await database.db.run(finished))[0]);
     assert.equal(upstream.jobs.length, 3);
     assert.deepEqual((await json('reconcile', '--report'))['violations'], []);
-    assert.equal(Number((await json('balance', accountId))['balance']), openingCredits - 2 * price);
+    assert.equal(await balanceOf(database.db, accountId), openingCredits - 2 * price);
     stopReconciling();
     await emptied.close();
     await close();

@@ -125,6 +125,13 @@ const bearer = () => ({ authorization: `Bearer ${account.key}` });
 const inputOf = ({ param }: Readonly<Record<string, unknown>>) => (param as { input: object }).input;
 const tasksOf = ({ tasks }: Readonly<Record<string, unknown>>) => tasks as readonly Record<string, unknown>[];
 
+test('200 a deletion by an operator deletes the uploaded images of the task, too', async () => {
+  const image = await uploaded();
+  const taskId = await finished({}, [image]);
+  await operator.ask('POST', '/api/admin/v1/tasks/delete', { body: { taskId, reason: 'asked for' } });
+  assert.equal((await service.create(account.key, requestWith([image]))).status, 422, 'the image is gone');
+});
+
 test('200 repeated, by the account and by an operator, it answers the first time and changes nothing', async () => {
   const taskId = await finished();
   const first = await remove({ taskId });

@@ -58,6 +58,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- $_ := set $env "PUBLIC_URL" (required "publicUrl: set it to the address that clients use" $values.publicUrl) -}}
 {{- $_ := set $env "HOST" (get $env "HOST" | default "0.0.0.0") -}}
 {{- $_ := set $env "PORT" "3000" -}}
+{{- $_ := set $env "VIDEOGEN_BASE_URL" "http://127.0.0.1:3000" -}}
 {{- $_ := set $env "METRICS_PORT" (toString $values.metrics.port) -}}
 {{- $_ := set $env "SHUTDOWN_DELAY" (printf "%vs" $values.shutdownDelaySeconds) -}}
 {{- $_ := set $env "VIDEOGEN_DATA" "/data" -}}
