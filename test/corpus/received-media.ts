@@ -97,8 +97,8 @@ async function mediaIn({ contentType, bytes }: Body, { path }: TakenFile): Promi
     // Expressions over a whole file would overflow their stack.
     const end = value.startsWith('data:') ? value.indexOf(';base64,') : -1;
     if (end !== -1) {
-      const bytes = Buffer.from(value.slice(end + ';base64,'.length), 'base64');
-      found.push(Promise.resolve({ bytes, type: value.slice('data:'.length, end) }));
+      const file = Buffer.from(value.slice(end + ';base64,'.length), 'base64');
+      found.push(Promise.resolve({ bytes: file, type: value.slice('data:'.length, end) }));
     } else if (value === link) found.push(readFile(path).then((file) => ({ bytes: file, type: undefined })));
     else if (/^[A-Za-z0-9+/]{500}$/.test(value.slice(0, 500)))
       found.push(Promise.resolve({ bytes: Buffer.from(value, 'base64'), type: undefined }));
