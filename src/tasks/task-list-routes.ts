@@ -2,17 +2,19 @@ import { z } from 'zod';
 import { countTasks, maxCountedTasks, type TaskGroup } from './count-tasks.ts';
 import { failOutcome, failOutcomes } from './fail-code.ts';
 import { listTasks } from './task-list.ts';
+import type { ReadTasks } from './read-tasks.ts';
 import { type TaskSearch, taskSearch } from './task-search.ts';
 import {
   listedTaskSchema,
   operatorListedTaskSchema,
   presentListedTask,
   presentOperatorListedTask,
+  type RecordDeps,
 } from './task-view.ts';
 import { type FailCode, failCodes, taskStates } from './task.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithClock, WithDb } from '../http/endpoint.ts';
 import { oneOf } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import {
   createdBetween,
   cutPage,
@@ -24,6 +26,10 @@ import {
   textParameter,
 } from '../http/query.ts';
 import { dayMs } from '../platform/duration.ts';
+
+/** `searchesPrompts`: lists of tasks can be searched by words of prompts. */
+export type SearchDeps = { readonly searchesPrompts: boolean };
+export type OperatorFilterDeps = SearchDeps & WithClock;
 
 // Lists, counts and exports take the same filters, so that all three are about the same tasks.
 
@@ -75,12 +81,12 @@ function failCodesOf(failCode: FailCode | undefined, outcome: StateFilter['outco
   );
 }
 
-export function ownFilterOf(accountId: string, query: SharedFilter, deps: Pick<HttpDeps, 'searchesPrompts'>) {
+export function ownFilterOf(accountId: string, query: SharedFilter, deps: SearchDeps) {
   const { model, createdBy, search, from: fromMs, to: toMs } = query;
   return { accountId, model, createdBy, search: searchFor(search, deps), fromMs, toMs };
 }
 
-function searchFor(text: string | undefined, deps: Pick<HttpDeps, 'searchesPrompts'>): TaskSearch | undefined {
+function searchFor(text: string | undefined, deps: SearchDeps): TaskSearch | undefined {
   return text === undefined ? undefined : taskSearch(text, deps);
 }
 
@@ -93,7 +99,7 @@ export const aboutOperatorFilter =
 
 export function operatorFilterOf(
   query: z.output<z.ZodObject<typeof operatorFilter>>,
-  deps: Pick<HttpDeps, 'searchesPrompts' | 'now'>,
+  deps: OperatorFilterDeps,
 ) {
   const { accountId, model, createdBy, provider, from = 0, to: toMs } = query;
   const search = searchFor(query.search, deps);
@@ -102,6 +108,8 @@ export function operatorFilterOf(
   const fromMs = isScan ? Math.max(from, (toMs ?? deps.now()) - maxScanMs) : from;
   return { accountId, model, createdBy, provider, search, fromMs, toMs };
 }
+
+type ListDeps = WithDb & SearchDeps & RecordDeps;
 
 const listed = 'Lists tasks newest first. Tasks created while you page do not shift later pages.';
 
@@ -113,7 +121,7 @@ export const listTasksOfAccount = defineEndpoint({
   description: listed,
   query: strictQuery({ ...ownTaskFilter, ...idPage }),
   data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ caller: { accountId, by }, query }, deps) => {
+  handler: async ({ caller: { accountId, by }, query }, deps: ListDeps & { readonly readTasks: ReadTasks }) => {
     const { cursor: after, limit } = query;
     const filter = { ...ownFilterOf(accountId, query, deps), ...stateFilterOf(query), after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
@@ -129,7 +137,7 @@ const adminList = defineEndpoint({
   description: `${listed} ${aboutOperatorFilter}`,
   query: strictQuery({ ...operatorTaskFilter, ...idPage }),
   data: z.strictObject({ tasks: z.array(operatorListedTaskSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ query }, deps) => {
+  handler: async ({ query }, deps: ListDeps & WithClock) => {
     const { cursor: after, limit } = query;
     const filter = { ...operatorFilterOf(query, deps), ...stateFilterOf(query), after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
@@ -170,7 +178,7 @@ const count = defineEndpoint({
   description: counted,
   query: strictQuery(sharedFilter),
   data: taskCountsSchema,
-  handler: async ({ caller: { accountId }, query }, deps) => ({
+  handler: async ({ caller: { accountId }, query }, deps: WithDb & SearchDeps) => ({
     counts: await countTasks(deps.db, ownFilterOf(accountId, query, deps)),
   }),
 });
@@ -182,7 +190,7 @@ const adminCount = defineEndpoint({
   description: `${counted} ${aboutOperatorFilter}`,
   query: strictQuery(operatorFilter),
   data: taskCountsSchema,
-  handler: async ({ query }, deps) => ({ counts: await countTasks(deps.db, operatorFilterOf(query, deps)) }),
+  handler: async ({ query }, deps: WithDb & OperatorFilterDeps) => ({ counts: await countTasks(deps.db, operatorFilterOf(query, deps)) }),
 });
 
 export const taskListEndpoints = [listTasksOfAccount, count];
