@@ -45,7 +45,10 @@ const set = defineEndpoint({
   }),
   data: shown,
   failures: ['account_closed'],
-  handler: async ({ caller: { accountId }, input: { url, types } }, deps: WithDb & { readonly refuseCallbackUrl: RefuseUrl }) => {
+  handler: async (
+    { caller: { accountId }, input: { url, types } },
+    deps: WithDb & { readonly refuseCallbackUrl: RefuseUrl },
+  ) => {
     const message = deps.refuseCallbackUrl(url);
     if (message !== undefined) throw invalidRequest([{ path: 'url', message }]);
     const endpoint = { url, types: [...new Set(types)] };

@@ -50,7 +50,10 @@ export const testCallback = defineEndpoint({
   body: z.strictObject({ url: urlSchema(() => undefined) }),
   data: testOutcome,
   failures: ['callback_test_running', 'tests_busy'],
-  handler: async ({ caller: { accountId }, dialect, input: { url } }, deps: TestDeps & { readonly refuseCallbackUrl: RefuseUrl }) => {
+  handler: async (
+    { caller: { accountId }, dialect, input: { url } },
+    deps: TestDeps & { readonly refuseCallbackUrl: RefuseUrl },
+  ) => {
     const message = deps.refuseCallbackUrl(url);
     if (message !== undefined) throw invalidRequest([{ path: 'url', message }]);
     return sendTest(deps, { accountId, url, dialect });

@@ -35,7 +35,10 @@ const redeem = defineEndpoint({
   body: z.strictObject({ code: plainText(64) }),
   data: z.strictObject({ entry: ledgerEntrySchema }),
   failures: ['code_invalid', 'too_many_code_attempts', 'balance_out_of_range', 'account_closed'],
-  handler: async ({ accountId, session, input: { code } }, { db, codeAttempts }: WithDb & { readonly codeAttempts: RateLimiter }) => {
+  handler: async (
+    { accountId, session, input: { code } },
+    { db, codeAttempts }: WithDb & { readonly codeAttempts: RateLimiter },
+  ) => {
     const redemption = await limitCodeAttempts(codeAttempts, session.userId, {
       check: () => redeemCode(db, accountId, code),
       isInvalid: ({ kind }) => kind === 'code_invalid',

@@ -33,11 +33,7 @@ function readRequested({ accountId, query }: Requested, { db, now }: ReadDeps) {
 }
 
 /** The statement as a file. Sets the headers of the response. */
-export async function statementFile(
-  { ctx, ...requested }: Given,
-  deps: StatementDeps,
-  format: StatementFormat,
-) {
+export async function statementFile({ ctx, ...requested }: Given, deps: StatementDeps, format: StatementFormat) {
   const { render, headers, disposition } = statementFormats[format];
   const statement = await readRequested(requested, deps);
   const text = render(statement, deps.brand);
@@ -98,7 +94,8 @@ const ownCsv = defineEndpoint({
   summary: 'Get the statement of a month as CSV',
   query: strictQuery({ month }),
   ...statementFormats.csv.spec,
-  handler: ({ caller: { accountId }, query, ctx }, deps: StatementDeps) => statementFile({ ctx, accountId, query }, deps, 'csv'),
+  handler: ({ caller: { accountId }, query, ctx }, deps: StatementDeps) =>
+    statementFile({ ctx, accountId, query }, deps, 'csv'),
 });
 
 const ownHtml = defineEndpoint({
@@ -108,7 +105,8 @@ const ownHtml = defineEndpoint({
   summary: 'Get the statement of a month as a printable page',
   query: strictQuery({ month }),
   ...statementFormats.html.spec,
-  handler: ({ caller: { accountId }, query, ctx }, deps: StatementDeps) => statementFile({ ctx, accountId, query }, deps, 'html'),
+  handler: ({ caller: { accountId }, query, ctx }, deps: StatementDeps) =>
+    statementFile({ ctx, accountId, query }, deps, 'html'),
 });
 
 const ofAccount = strictQuery({ accountId: idParameter('an account'), month });

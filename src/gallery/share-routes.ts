@@ -62,7 +62,10 @@ const share = defineEndpoint({
     url: z.url().meta({ description: 'The address of the page. It is not shown again.' }),
   }),
   failures: ['task_not_found', 'too_many_share_links'],
-  handler: async ({ caller: { accountId, by }, input, ctx }, { db, now, publicUrl }: WithDb & WithClock & { readonly publicUrl: string }) => {
+  handler: async (
+    { caller: { accountId, by }, input, ctx },
+    { db, now, publicUrl }: WithDb & WithClock & { readonly publicUrl: string },
+  ) => {
     const [taskId = ''] = requireIds([input.taskId]);
     const { title, showsAccountName, expireTime } = input;
     const expiresAt = expireTime ?? now() + defaultLifeMs;

@@ -28,7 +28,10 @@ type McpAnswer = { readonly status: number; readonly contentType: string | null;
  * the versions that stream it as one event, so that an error can replace it
  * until it is complete.
  */
-export async function answerMcp({ body, ...arrival }: Arrival<Deps> & { readonly body: Arguments }): Promise<McpAnswer> {
+export async function answerMcp({
+  body,
+  ...arrival
+}: Arrival<Deps> & { readonly body: Arguments }): Promise<McpAnswer> {
   const { ctx, deps } = arrival;
   const { method, params } = body;
   const tool = method === 'tools/call' && isObject(params) ? toolsByName.get(params['name']) : undefined;

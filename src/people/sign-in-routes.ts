@@ -56,7 +56,10 @@ const options = defineEndpoint({
     needsSetUp: z.boolean().meta({ description: 'The installation has no operator yet. `npm start` prints the link.' }),
   }),
   failures: [...databaseFailures],
-  handler: async (_call, { db, signUp: { mode: signUp }, console: { publicUrl, passwordSignIn, oidc: provider } }: OfferDeps) => {
+  handler: async (
+    _call,
+    { db, signUp: { mode: signUp }, console: { publicUrl, passwordSignIn, oidc: provider } }: OfferDeps,
+  ) => {
     const { exists } = await hasOperator(db);
     const passkeys = relyingParty(publicUrl) !== undefined;
     const oidc = provider === undefined ? null : { name: provider.name };

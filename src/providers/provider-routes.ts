@@ -31,7 +31,9 @@ const list = defineEndpoint({
   route: 'GET /api/admin/v1/providers',
   summary: 'List providers',
   data: z.strictObject({ providers: z.array(providerSchema) }),
-  handler: async (_call, { db, catalogue }: WithDb & WithCatalogue) => ({ providers: await readProviderStatuses(db, catalogue()) }),
+  handler: async (_call, { db, catalogue }: WithDb & WithCatalogue) => ({
+    providers: await readProviderStatuses(db, catalogue()),
+  }),
 });
 
 const providerError = 'must be the name of a provider';

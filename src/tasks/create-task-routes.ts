@@ -87,7 +87,11 @@ type RequestedOrder = OrderedInput & {
 };
 
 /** Places the order of a request of any API, and sets the headers of its response. */
-export async function takeOrder(ctx: Context, { placeOrder }: OrderDeps, requested: RequestedOrder): Promise<CreatedTask> {
+export async function takeOrder(
+  ctx: Context,
+  { placeOrder }: OrderDeps,
+  requested: RequestedOrder,
+): Promise<CreatedTask> {
   const { caller, input, translate, dialect } = requested;
   const idempotency = requested.idempotency ?? idempotencyKeyOf(ctx);
   const errors = 'error' in idempotency ? [idempotency.error] : [];
@@ -174,6 +178,8 @@ export function orderError(refusal: OrderRefusal): HttpError {
     case 'model_unavailable':
     case 'moderation_unavailable':
       return new HttpError(refusal.kind);
+    default:
+      throw new Error(`no error for ${JSON.stringify(refusal satisfies never)}`);
   }
 }
 

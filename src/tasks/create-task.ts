@@ -80,7 +80,11 @@ type AcceptanceRefusal = Exclude<CreateOutcome, { readonly kind: 'accepted' | 'r
 
 /** The reason why nothing was accepted, or why that is uncertain. */
 export type OrderRefusal =
-  RequestRefusal | { readonly kind: 'disk_full' } | ModerationRefusal | AcceptanceRefusal | UncertainOutcome;
+  | RequestRefusal
+  | { readonly kind: 'disk_full' }
+  | ModerationRefusal
+  | AcceptanceRefusal
+  | UncertainOutcome;
 
 /** `placeOrder` with the dependencies of the process. */
 export type PlaceOrder = (order: TaskOrder) => Promise<CreatedTask | OrderRefusal>;

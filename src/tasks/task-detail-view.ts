@@ -129,7 +129,8 @@ export function presentTaskDetail(deps: DetailDeps, sources: TaskSources) {
 
 export function presentOperatorTaskDetail(
   deps: DetailDeps & { readonly temporalUiUrl: string | undefined },
-  sources: TaskSources) {
+  sources: TaskSources,
+) {
   const { task, accountName, delivery, attempts, providerJobs } = sources;
   const callback = delivery === undefined ? null : presentOperatorCallback(delivery, attempts);
   return view(operatorTaskDetailSchema, {

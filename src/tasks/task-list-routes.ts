@@ -97,10 +97,7 @@ export const aboutOperatorFilter =
   `Without \`accountId\`, filters by \`model\`, \`createdBy\`, \`provider\` or \`search\` cover only the ${maxScanMs / dayMs} days before ` +
   '`to`, or before now. Words of prompts require an `accountId`.';
 
-export function operatorFilterOf(
-  query: z.output<z.ZodObject<typeof operatorFilter>>,
-  deps: OperatorFilterDeps,
-) {
+export function operatorFilterOf(query: z.output<z.ZodObject<typeof operatorFilter>>, deps: OperatorFilterDeps) {
   const { accountId, model, createdBy, provider, from = 0, to: toMs } = query;
   const search = searchFor(query.search, deps);
   const isSearch = search !== undefined && search.taskId === undefined;
@@ -190,7 +187,9 @@ const adminCount = defineEndpoint({
   description: `${counted} ${aboutOperatorFilter}`,
   query: strictQuery(operatorFilter),
   data: taskCountsSchema,
-  handler: async ({ query }, deps: WithDb & OperatorFilterDeps) => ({ counts: await countTasks(deps.db, operatorFilterOf(query, deps)) }),
+  handler: async ({ query }, deps: WithDb & OperatorFilterDeps) => ({
+    counts: await countTasks(deps.db, operatorFilterOf(query, deps)),
+  }),
 });
 
 export const taskListEndpoints = [listTasksOfAccount, count];

@@ -59,7 +59,8 @@ export type HttpService = {
 };
 
 /** What an endpoint under test needs, and what accepts its orders. */
-export type HttpServiceOptions = Partial<AppNeeds> & Partial<OrderDeps> & { limits?: Partial<ServerLimits>; database?: TestDatabase };
+export type HttpServiceOptions = Partial<AppNeeds> &
+  Partial<OrderDeps> & { limits?: Partial<ServerLimits>; database?: TestDatabase };
 
 export async function startHttpService({
   limits,

@@ -50,7 +50,8 @@ const retrieve = defineEndpoint({
   summary: 'Get a task',
   data: arkTaskSchema,
   failures: ['task_not_found'],
-  handler: async ({ caller, params }, deps: ReadTaskDeps & ViewDeps) => present(deps, await storedTask(deps, caller, params['id'])),
+  handler: async ({ caller, params }, deps: ReadTaskDeps & ViewDeps) =>
+    present(deps, await storedTask(deps, caller, params['id'])),
 });
 
 type ViewDeps = WithCatalogue & { readonly resultStore: LinkStore };

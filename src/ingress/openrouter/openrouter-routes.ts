@@ -12,7 +12,14 @@ import { refuseOtherClient } from '../base-url.ts';
 import { unusedHeader } from '../unused-fields.ts';
 import { createVideo, type CreateVideoDeps } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
-import { type ContentDeps, contentFailures, contentFile, readTask, type ReadTaskDeps, sendContent } from '../stored-video.ts';
+import {
+  type ContentDeps,
+  contentFailures,
+  contentFile,
+  readTask,
+  type ReadTaskDeps,
+  sendContent,
+} from '../stored-video.ts';
 import { openRouterErrors as shape } from './openrouter-error.ts';
 import { modelSchema, presentModel } from './openrouter-models.ts';
 import { createBody, readOpenRouterRequest } from './openrouter-request.ts';
