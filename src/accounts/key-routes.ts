@@ -1,4 +1,5 @@
 import { validate as isUuid } from 'uuid';
+import type { WithCatalogue } from '../models/catalogue/models.ts';
 import { z } from 'zod';
 import { dialects, ordinaryScopes, type Scope, scopes } from './api-key.ts';
 import { findAccount } from './accounts.ts';
@@ -15,7 +16,7 @@ import {
   type TooManyKeys,
 } from './keys.ts';
 import type { ApiKey } from './key-record.ts';
-import { requireRecentProof } from '../people/authenticate-session.ts';
+import { requireRecentProof } from '../people/authenticate-session-http.ts';
 import { capFields } from '../credits/spend-cap-routes.ts';
 import { type ModelCatalogue, unknownModel } from '../models/model.ts';
 import { listKeyUses, maxTasksOfUse } from '../credits/usage.ts';
@@ -23,7 +24,7 @@ import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { futureError, idField, maxUnixMs, oneOf, opaqueId, overlapField, plainText, unixMs } from '../http/fields.ts';
 import { idParameter, strictQuery } from '../http/query.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
+import type { WithClock, WithDb } from '../http/endpoint.ts';
 import { view } from '../http/view.ts';
 
 const keySchema = z
@@ -56,7 +57,9 @@ const usedKeySchema = keySchema
   .meta({ id: 'UsedApiKey' });
 
 /** The keys of an account with their use, for its owners and for operators. */
-async function presentKeys({ db }: Pick<HttpDeps, 'db'>, accountId: string) {
+type CreateDeps = WithDb & WithClock & WithCatalogue;
+
+async function presentKeys({ db }: WithDb, accountId: string) {
   const [keys, uses] = await Promise.all([listApiKeys(db, accountId), listKeyUses(db, accountId)]);
   const useOf = new Map(uses.map(({ keyId, tasks, credits }) => [keyId, { tasks, credits }]));
   return {
@@ -174,7 +177,7 @@ const create = defineEndpoint({
   ),
   data: keySchema.extend({ key: secretSchema }).meta({ id: 'NewApiKey' }),
   failures: ['account_closed', 'too_many_keys', 'reauthentication_required'],
-  handler: async ({ caller: { by, accountId, scopes: own }, input }, { db, now, catalogue }) => {
+  handler: async ({ caller: { by, accountId, scopes: own }, input }, { db, now, catalogue }: CreateDeps) => {
     const key = { accountId, scopes: grantedScopes(input.scopes, own), ...newKey(input, now(), catalogue().models) };
     // A key must not do what its creator may do only after re-authentication.
     if (by.kind === 'person' && !key.scopes.every((scope) => ordinaryScopes.includes(scope))) requireRecentProof(by);
@@ -196,7 +199,7 @@ const adminCreate = defineEndpoint({
   }),
   data: keySchema.extend({ accountId: z.string(), key: secretSchema }).meta({ id: 'NewApiKeyOfAccount' }),
   failures: ['account_not_found', 'account_closed', 'too_many_keys'],
-  handler: async ({ actor, input }, { db, now, catalogue }) => {
+  handler: async ({ actor, input }, { db, now, catalogue }: CreateDeps) => {
     const { accountId, scopes: named } = input;
     const key = {
       accountId,

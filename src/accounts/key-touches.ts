@@ -5,6 +5,8 @@ const touchDelayMs = 1_000;
 /** Keys per statement; one beyond them is recorded at its next use. */
 const maxTouches = 10_000;
 
+export type KeyTouches = ReturnType<typeof createKeyTouches>;
+
 /** Records when keys were last used, in batches, after the responses. */
 export function createKeyTouches(db: Database, delayMs = touchDelayMs) {
   const used = new Set<string>();

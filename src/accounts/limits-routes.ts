@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { unixMs } from '../http/fields.ts';
-import { rateKeyOf } from '../http/limits/rate-limits.ts';
+import { type RateLimiter, rateKeyOf } from '../http/limits/rate-limits.ts';
 import { capPeriods, listSpendCaps } from '../credits/spend-caps.ts';
 import { dayMs } from '../platform/duration.ts';
 import { type Rate, rateLeft } from '../platform/rate-limit.ts';
@@ -34,6 +35,15 @@ const limitsSchema = z
   })
   .meta({ id: 'AccountLimits' });
 
+type Deps = WithDb & {
+  /** The rate of creates of accounts without a rate of their own; undefined for no limit, here and below. */
+  readonly createRate: Rate | undefined;
+  readonly reads: RateLimiter | undefined;
+  readonly retentionMs: number;
+  /** Time until the content of a finished task is deleted; undefined if it is never deleted. */
+  readonly promptRetentionMs: number | undefined;
+};
+
 export const showLimits = defineEndpoint({
   operationId: 'getLimits',
   route: 'GET /api/v1/limits',
@@ -42,7 +52,8 @@ export const showLimits = defineEndpoint({
   description:
     'Lists every limit that may refuse a request of the account besides its balance. `reads.remaining` is for this caller and the API process that responded.',
   data: limitsSchema,
-  handler: async ({ caller }, { db, createRate, reads, retentionMs, promptRetentionMs }) => {
+  handler: async ({ caller }, deps: Deps) => {
+    const { db, createRate, reads, retentionMs, promptRetentionMs } = deps;
     const { accountId } = caller;
     const [used, caps] = await Promise.all([findAccountUsage(db, accountId), listSpendCaps(db, accountId)]);
     if (used === undefined) throw new Error(`account ${accountId} of a caller not found`);

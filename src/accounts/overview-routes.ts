@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { dayMs } from '../platform/duration.ts';
 import { listUsageDays, maxCounted, summarizeAccount } from '../credits/usage.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithClock, WithDb } from '../http/endpoint.ts';
 import { unixMs } from '../http/fields.ts';
 import { creditBalance } from './account-view.ts';
 import { booleanParameter, strictQuery } from '../http/query.ts';
@@ -37,7 +38,7 @@ export const showOverview = defineEndpoint({
       }),
     })
     .meta({ id: 'Overview' }),
-  handler: async ({ caller: { accountId }, query }, { db, now }) => {
+  handler: async ({ caller: { accountId }, query }, { db, now }: WithDb & WithClock) => {
     const today = Math.floor(now() / dayMs) * dayMs;
     const [summary, days] = await Promise.all([
       summarizeAccount(db, accountId),

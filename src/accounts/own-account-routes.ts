@@ -2,11 +2,13 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { renameOwnAccount } from './account-name.ts';
 import { closeOwnAccount } from './account-closure.ts';
-import { exportAccount } from './account-export.ts';
+import { exportAccount } from './account-export-view.ts';
 import { maxAccountNameLength } from '../people/confirm-sign-up.ts';
-import { originOf } from '../people/authenticate-session.ts';
+import { originOf } from '../people/authenticate-session-http.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { invalidRequest } from '../http/errors.ts';
+import type { LinkStore } from '../tasks/task-view.ts';
 import { opaqueId, plainText } from '../http/fields.ts';
 
 const rename = defineEndpoint({
@@ -57,7 +59,7 @@ const exportAll = defineEndpoint({
   contentType: 'application/x-ndjson; charset=utf-8',
   answerHeaders: { 'Content-Disposition': 'The file name.' },
   data: z.custom<Readable>(),
-  handler: ({ accountId, ctx }, { db, resultStore }) => {
+  handler: ({ accountId, ctx }, { db, resultStore }: WithDb & { readonly resultStore: LinkStore }) => {
     ctx.set('Content-Disposition', 'attachment; filename="account.jsonl"');
     return Promise.resolve(Readable.from(exportAccount(db, resultStore, accountId)));
   },

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import type { WithCatalogue } from '../models/catalogue/models.ts';
+import type { PaymentProvider } from '../payments/contract.ts';
 import { listModelTroubles } from '../tasks/jobs/model-trouble.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { maxCredits, unixMs, wholeNumber } from '../http/fields.ts';
 import { creditBalance } from './account-view.ts';
 import { findBalance } from './account-usage.ts';
@@ -20,6 +23,9 @@ const troubleSchema = z.strictObject({
   }),
 });
 
+/** `payments`: undefined while credits are not for sale. */
+type Deps = WithDb & WithCatalogue & { readonly payments: PaymentProvider | undefined };
+
 export const showStatus = defineEndpoint({
   operationId: 'getStatus',
   route: 'GET /api/v1/status',
@@ -36,7 +42,7 @@ export const showStatus = defineEndpoint({
       models: z.array(troubleSchema),
     })
     .meta({ id: 'AccountStatus' }),
-  handler: async ({ caller: { accountId } }, { db, catalogue, payments }) => {
+  handler: async ({ caller: { accountId } }, { db, catalogue, payments }: Deps) => {
     const offer = catalogue();
     const [account, troubles] = await Promise.all([findBalance(db, accountId), listModelTroubles(db, offer)]);
     if (account === undefined) throw new Error(`account ${accountId} of a caller not found`);

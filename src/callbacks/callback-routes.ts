@@ -33,7 +33,7 @@ import {
   textParameter,
   wholeParameter,
 } from '../http/query.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import {
   attemptDetailsSchema,
   callbackSchema,
@@ -43,7 +43,7 @@ import {
   presentOperatorAttempt,
   presentOperatorCallback,
 } from './callback-view.ts';
-import { redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed-routes.ts';
+import { type RedeliverDeps, redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed-routes.ts';
 import { callbackSecretEndpoints } from './secret-routes.ts';
 
 const list = defineEndpoint({
@@ -144,7 +144,7 @@ const redeliverAll = defineEndpoint({
     `receiver. Sends at most ${maxRedelivered} per request, oldest first: repeat the request while \`hasMore\` is true.`,
   body: redeliveredSince,
   data: redeliveredSchema,
-  handler: async ({ caller: { accountId }, input }, deps) => {
+  handler: async ({ caller: { accountId }, input }, deps: WithDb & RedeliverDeps) => {
     const owed = await redeliverFailed(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
     return sendAll(owed, accountId, deps);
   },
@@ -178,7 +178,7 @@ const redeliver = defineEndpoint({
   body: z.strictObject({ taskId: opaqueId }),
   data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
   failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
-  handler: async ({ caller, input }, deps) => {
+  handler: async ({ caller, input }, deps: WithDb & RedeliverDeps) => {
     const task = await ownTask(deps.db, input.taskId, caller.accountId);
     const { deliveryId: taskId } = await sendAgain(task, () => requestRedelivery(deps.db, task.taskId), deps);
     return { taskId, webhookId: webhookId(taskId) };
@@ -188,7 +188,7 @@ const redeliver = defineEndpoint({
 async function sendAgain(
   { taskId, accountId, param, state, contentDeletedAt }: Task,
   request: () => Promise<Delivery | undefined>,
-  deps: HttpDeps,
+  deps: RedeliverDeps,
 ): Promise<Delivery> {
   if (contentDeletedAt !== undefined) throw new HttpError('content_deleted', { msg: deletedMessage });
   if (param.callBackUrl === undefined) {
@@ -209,7 +209,7 @@ const adminRedeliver = defineEndpoint({
   body: z.strictObject({ taskId: idField('a task') }),
   data: operatorCallbackSchema,
   failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
-  handler: async ({ actor, input }, deps) => {
+  handler: async ({ actor, input }, deps: WithDb & RedeliverDeps) => {
     const task = existing(await findTask(deps.db, input.taskId), 'task_not_found');
     const delivery = await sendAgain(task, () => redeliverAs(deps.db, actor, task.taskId), deps);
     return presentOperatorCallback(delivery, await listDeliveryAttempts(deps.db, task.taskId));

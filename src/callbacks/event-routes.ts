@@ -1,7 +1,8 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
-import { urlSchema } from '../tasks/request-text.ts';
+import { type RefuseUrl, urlSchema } from '../tasks/request-text.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { oneOf, opaqueId, orNull, required } from '../http/fields.ts';
 import { cutPage, timedCursor, timedPage, nextCursorSchema, strictQuery } from '../http/query.ts';
@@ -11,7 +12,7 @@ import { eventTypes } from './event.ts';
 import { findEventEndpoint, removeEventEndpoint, requestEventRedelivery, setEventEndpoint } from './event-endpoint.ts';
 import { eventEndpointSchema, eventSchema, presentEvent } from './event-view.ts';
 import { listOwnEvents, maxRedelivered, redeliverFailedEvents } from './own-deliveries.ts';
-import { redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed-routes.ts';
+import { type RedeliverDeps, redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed-routes.ts';
 import { eventSecretEndpoints } from './secret-routes.ts';
 
 const shown = z.strictObject({ endpoint: orNull(eventEndpointSchema) });
@@ -44,7 +45,10 @@ const set = defineEndpoint({
   }),
   data: shown,
   failures: ['account_closed'],
-  handler: async ({ caller: { accountId }, input: { url, types } }, deps) => {
+  handler: async (
+    { caller: { accountId }, input: { url, types } },
+    deps: WithDb & { readonly refuseCallbackUrl: RefuseUrl },
+  ) => {
     const message = deps.refuseCallbackUrl(url);
     if (message !== undefined) throw invalidRequest([{ path: 'url', message }]);
     const endpoint = { url, types: [...new Set(types)] };
@@ -96,7 +100,7 @@ const redeliver = defineEndpoint({
   body: z.strictObject({ eventId: opaqueId }),
   data: z.strictObject({ eventId: z.string(), webhookId: z.string() }),
   failures: ['event_not_found', 'event_endpoint_not_found'],
-  handler: async ({ caller: { accountId }, input: { eventId } }, deps) => {
+  handler: async ({ caller: { accountId }, input: { eventId } }, deps: WithDb & RedeliverDeps) => {
     if (!isUuid(eventId)) throw new HttpError('event_not_found');
     existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
     const { deliveryId } = existing(await requestEventRedelivery(deps.db, accountId, eventId), 'event_not_found');
@@ -116,7 +120,7 @@ const redeliverAll = defineEndpoint({
   body: redeliveredSince,
   data: redeliveredSchema,
   failures: ['event_endpoint_not_found'],
-  handler: async ({ caller: { accountId }, input }, deps) => {
+  handler: async ({ caller: { accountId }, input }, deps: WithDb & RedeliverDeps) => {
     existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
     const owed = await redeliverFailedEvents(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
     return sendAll(owed, accountId, deps);

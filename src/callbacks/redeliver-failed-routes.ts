@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { maxUnixMs, wholeNumber } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
+import type { DeliveryToStart } from '../tasks/ports.ts';
 import { maxRedelivered } from './own-deliveries.ts';
 
 // The endpoints that redeliver failed callbacks (callback-routes.ts) and failed events (event-routes.ts) share these parts.
@@ -16,7 +16,10 @@ export const redeliveredSchema = z.strictObject({
 
 type Owed = { readonly deliveryId: string };
 
-export function sendAll(owed: readonly Owed[], accountId: string, { redeliver }: Pick<HttpDeps, 'redeliver'>) {
+/** `redeliver` works in the background and never throws. */
+export type RedeliverDeps = { readonly redeliver: (delivery: DeliveryToStart) => void };
+
+export function sendAll(owed: readonly Owed[], accountId: string, { redeliver }: RedeliverDeps) {
   for (const { deliveryId } of owed) redeliver({ deliveryId, accountId });
   return { redelivered: owed.length, hasMore: owed.length === maxRedelivered };
 }

@@ -1,10 +1,15 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { existing, HttpError } from '../http/errors.ts';
 import { overlapField } from '../http/fields.ts';
+import type { SecretBox } from '../outbound/secrets.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
 
 // Callbacks and events are signed with secrets of their own.
+
+/** `box` encrypts the secrets. */
+type SecretDeps = WithDb & { readonly box: SecretBox };
 
 const shared = { scope: 'callbacks:secret', needsRecentProof: true } as const;
 
@@ -24,7 +29,7 @@ const showCallbackSecret = defineEndpoint({
     'Returns the secret that signs callbacks, and creates it on first use. Later calls get 409; rotate a lost secret. Takes no body.',
   data: secretSchema,
   failures: ['callback_secret_already_shown'],
-  handler: async ({ caller: { accountId } }, { db, box }) => ({
+  handler: async ({ caller: { accountId } }, { db, box }: SecretDeps) => ({
     secret: existing(await revealSecret(db, box, accountId, 'callback'), 'callback_secret_already_shown'),
   }),
 });
@@ -40,7 +45,7 @@ const rotateCallbackSecret = defineEndpoint({
   body: rotation,
   data: rotatedSchema,
   failures: ['account_closed'],
-  handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { db, box }) => ({
+  handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { db, box }: SecretDeps) => ({
     secret: await rotateSecret(db, box, { accountId, purpose: 'callback', overlapSeconds }),
     overlapSeconds,
   }),
@@ -56,7 +61,7 @@ const showEventSecret = defineEndpoint({
     'lost secret. Takes no body.',
   data: secretSchema,
   failures: ['callback_secret_already_shown'],
-  handler: async ({ caller: { accountId } }, { db, box }) => {
+  handler: async ({ caller: { accountId } }, { db, box }: SecretDeps) => {
     const secret = await revealSecret(db, box, accountId, 'event');
     const msg = 'the event secret was already shown; rotate it to get a new one';
     if (secret === undefined) throw new HttpError('callback_secret_already_shown', { msg });
@@ -74,7 +79,7 @@ const rotateEventSecret = defineEndpoint({
   body: rotation,
   data: rotatedSchema,
   failures: ['account_closed'],
-  handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { db, box }) => ({
+  handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { db, box }: SecretDeps) => ({
     secret: await rotateSecret(db, box, { accountId, purpose: 'event', overlapSeconds }),
     overlapSeconds,
   }),

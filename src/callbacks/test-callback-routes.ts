@@ -5,7 +5,11 @@ import { urlSchema } from '../tasks/request-text.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { oneOf } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
+import type { Dialect } from '../accounts/api-key.ts';
+import type { WithDb } from '../http/endpoint.ts';
+import type { RefuseUrl } from '../tasks/request-text.ts';
+import type { EventType } from './event.ts';
+import type { ReceiverError } from './receiver-error.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { eventTypes } from './event.ts';
 import { findEventEndpoint } from './event-endpoint.ts';
@@ -20,6 +24,21 @@ const testOutcome = z.strictObject({
   delivered: z.boolean().meta({ description: 'True for any 2xx, which counts as delivered.' }),
 });
 
+type CallbackTest = {
+  readonly accountId: string;
+  readonly url: string;
+  readonly dialect: Dialect;
+  readonly event?: EventType;
+};
+
+type TestDeps = {
+  /**
+   * Posts a test callback, or a test event, about a task that does not exist.
+   * Returns the receiver's status, or why it gave none.
+   */
+  readonly testCallback: (test: CallbackTest) => Promise<number | ReceiverError>;
+};
+
 export const testCallback = defineEndpoint({
   operationId: 'testCallback',
   route: 'POST /api/v1/callbacks/test',
@@ -31,7 +50,10 @@ export const testCallback = defineEndpoint({
   body: z.strictObject({ url: urlSchema(() => undefined) }),
   data: testOutcome,
   failures: ['callback_test_running', 'tests_busy'],
-  handler: async ({ caller: { accountId }, dialect, input: { url } }, deps) => {
+  handler: async (
+    { caller: { accountId }, dialect, input: { url } },
+    deps: TestDeps & { readonly refuseCallbackUrl: RefuseUrl },
+  ) => {
     const message = deps.refuseCallbackUrl(url);
     if (message !== undefined) throw invalidRequest([{ path: 'url', message }]);
     return sendTest(deps, { accountId, url, dialect });
@@ -50,13 +72,13 @@ export const testEvent = defineEndpoint({
   body: z.strictObject({ type: oneOf(eventTypes).default('task.succeeded') }),
   data: testOutcome,
   failures: ['event_endpoint_not_found', 'callback_test_running', 'tests_busy'],
-  handler: async ({ caller: { accountId }, input: { type } }, deps) => {
+  handler: async ({ caller: { accountId }, input: { type } }, deps: WithDb & TestDeps) => {
     const { url } = existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
     return sendTest(deps, { accountId, url, dialect: 'native', event: type });
   },
 });
 
-async function sendTest(deps: HttpDeps, test: Parameters<HttpDeps['testCallback']>[0]) {
+async function sendTest(deps: TestDeps, test: CallbackTest) {
   const { accountId } = test;
   if (testing.has(accountId)) throw new HttpError('callback_test_running');
   testing.add(accountId);

@@ -39,7 +39,7 @@ async function exportData(
 ): Promise<Answer> {
   const [{ persistedSecret }, { exportAccount }, { createLinkSigner }] = await Promise.all([
     import('../embedded/data-folder.ts'),
-    import('../accounts/account-export.ts'),
+    import('../accounts/account-export-view.ts'),
     import('../media/signed-link.ts'),
   ]);
   await requireAccount(db, accountId);

@@ -4,11 +4,10 @@ import { findAccount } from '../accounts/accounts.ts';
 import { bookCreditsAs, type Booking, readBooks } from './credits.ts';
 import { booksFilter, exportCredits } from './credit-export-routes.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import type { Call } from '../http/endpoint.ts';
+import type { Call, WithDb } from '../http/endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { idField, maxCredits, reasonField, wholeNumber } from '../http/fields.ts';
 import { cutPage, dayParameter, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../http/query.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../http/idempotency-key.ts';
 import { creditBalance, ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
 import { presentUsageDay, usageDaySchema } from './usage-view.ts';
@@ -23,7 +22,7 @@ const booksFields = {
 const booksPage = { ...booksFilter, ...numberedPage };
 const booksQuery = strictQuery(booksPage);
 
-async function presentBooks({ db }: HttpDeps, accountId: string, query: z.output<typeof booksQuery>) {
+async function presentBooks({ db }: WithDb, accountId: string, query: z.output<typeof booksQuery>) {
   const { cursor: before, limit, from: fromMs, to: toMs, kind, taskId } = query;
   const filter = { accountId, kind, taskId, fromMs, toMs, before, limit: limit + 1 };
   const { balance, entries } = await readBooks(db, filter);
@@ -129,7 +128,7 @@ const adjust = defineEndpoint({
 
 async function bookCredits(
   { actor, ctx }: Pick<Call<'operator', undefined, undefined>, 'actor' | 'ctx'>,
-  { db }: HttpDeps,
+  { db }: WithDb,
   booking: Omit<Booking, 'idempotencyKey'>,
 ) {
   const outcome = await bookCreditsAs(db, actor, { ...booking, idempotencyKey: requiredIdempotencyKey(ctx) });

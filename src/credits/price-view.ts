@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { HttpDeps } from '../http/http-deps.ts';
+import type { WithCatalogue } from '../models/catalogue/models.ts';
 import { priceConditions } from '../models/catalogue/price-rows.ts';
+import type { Database } from '../platform/database/database.ts';
 import type { PriceRow } from '../models/price-rows.ts';
 import { priceStates, type SetPrice } from './prices.ts';
 import { readPrices } from './price-lists.ts';
@@ -58,11 +59,10 @@ export const pricedModel = {
 
 export type PresentedPrices = Awaited<ReturnType<typeof presentPrices>>[number];
 
+export type PriceDeps = WithCatalogue & { readonly db: Database };
+
 /** Without an account, the list prices. */
-export async function presentPrices(
-  { db, catalogue }: Pick<HttpDeps, 'db' | 'catalogue'>,
-  accountId: string | undefined,
-) {
+export async function presentPrices({ db, catalogue }: PriceDeps, accountId: string | undefined) {
   const models = [...catalogue().models.values()];
   const prices = await readPrices(db, accountId, models);
   return models.map(({ model, title }) => ({ model, title, prices: (prices.get(model) ?? []).map(presentPrice) }));

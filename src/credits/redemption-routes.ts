@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithClock, WithDb } from '../http/endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import {
   futureError,
@@ -11,7 +12,7 @@ import {
   unixMs,
   wholeNumber,
 } from '../http/fields.ts';
-import { limitCodeAttempts } from '../http/limits/rate-limits.ts';
+import { limitCodeAttempts, type RateLimiter } from '../http/limits/rate-limits.ts';
 import { view } from '../http/view.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
 import {
@@ -34,7 +35,10 @@ const redeem = defineEndpoint({
   body: z.strictObject({ code: plainText(64) }),
   data: z.strictObject({ entry: ledgerEntrySchema }),
   failures: ['code_invalid', 'too_many_code_attempts', 'balance_out_of_range', 'account_closed'],
-  handler: async ({ accountId, session, input: { code } }, { db, codeAttempts }) => {
+  handler: async (
+    { accountId, session, input: { code } },
+    { db, codeAttempts }: WithDb & { readonly codeAttempts: RateLimiter },
+  ) => {
     const redemption = await limitCodeAttempts(codeAttempts, session.userId, {
       check: () => redeemCode(db, accountId, code),
       isInvalid: ({ kind }) => kind === 'code_invalid',
@@ -78,7 +82,7 @@ const create = defineEndpoint({
     expireTime: z.int({ error: futureError }).max(maxUnixMs, { error: futureError }).nullish(),
   }),
   data: z.strictObject({ batchId: z.string(), codes: z.array(z.string()).max(maxCodesOfBatch) }),
-  handler: ({ actor, input: { expireTime, ...batch } }, { db, now }) => {
+  handler: ({ actor, input: { expireTime, ...batch } }, { db, now }: WithDb & WithClock) => {
     const expiresAt = expireTime ?? undefined;
     if (expiresAt !== undefined && expiresAt <= now()) {
       throw invalidRequest([{ path: 'expireTime', message: futureError }]);

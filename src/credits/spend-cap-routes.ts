@@ -4,7 +4,6 @@ import { defineEndpoint } from '../http/define-endpoint.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { maxCredits, opaqueId, unixMs, wholeNumber } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { idParameter, strictQuery } from '../http/query.ts';
 import {
   type CapSubject,
@@ -96,7 +95,7 @@ const adminList = defineEndpoint({
   query: strictQuery({ accountId: idParameter('an account') }),
   data: listed,
   failures: ['account_not_found'],
-  handler: async ({ query: { accountId } }, { db }: HttpDeps) => {
+  handler: async ({ query: { accountId } }, { db }) => {
     existing(await findAccount(db, accountId), 'account_not_found');
     return presentCaps(await listSpendCaps(db, accountId));
   },

@@ -1,18 +1,19 @@
 import { validate as isUuid } from 'uuid';
 import { consoleHeaders } from '../http/console/console-headers.ts';
 import { answerText, type AppRouter } from '../http/context.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
-import { limitReads } from '../http/limits/rate-limits.ts';
-import { findLinkVisitor } from '../people/authenticate-session.ts';
-import { statementFile, statementFormats } from './statement-routes.ts';
+import { limitReads, type RateLimiter } from '../http/limits/rate-limits.ts';
+import { findLinkVisitor, type SessionDeps } from '../people/authenticate-session-http.ts';
+import { type StatementDeps, statementFile, statementFormats } from './statement-routes.ts';
 
 const address = /^\/console\/a\/([^/]+)\/statements\/(\d{4}-\d\d)\.(csv|html)$/;
+
+type Deps = SessionDeps & StatementDeps & { readonly reads: RateLimiter | undefined };
 
 /**
  * Statements at addresses below the account's pages, so that a browser opens them in a tab, prints and saves them. A visitor without
  * access gets the page of the console, which offers to sign in or explains what is missing.
  */
-export function statementLinks(router: AppRouter, deps: HttpDeps): void {
+export function statementLinks(router: AppRouter, deps: Deps): void {
   router.get(address, async (ctx) => {
     const [, accountId = '', month = '', extension] = address.exec(ctx.path) ?? [];
     const visitor = isUuid(accountId) ? await findLinkVisitor(ctx, deps, accountId) : undefined;

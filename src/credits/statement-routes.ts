@@ -5,7 +5,8 @@ import { ownAccount } from '../http/authentication.ts';
 import type { Context } from '../http/context.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, invalidRequest } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
+import type { Brand } from '../brand/brand.ts';
+import type { WithClock, WithDb } from '../http/endpoint.ts';
 import { idParameter, strictQuery, textParameter } from '../http/query.ts';
 import { maxBookingLines, monthOf, readStatement } from './statement.ts';
 import { statementCsv } from './statement-csv.ts';
@@ -21,7 +22,10 @@ type Requested = { readonly accountId: string; readonly query: { readonly month:
 type Given = Requested & { readonly ctx: Context };
 export type StatementFormat = keyof typeof statementFormats;
 
-function readRequested({ accountId, query }: Requested, { db, now }: Pick<HttpDeps, 'db' | 'now'>) {
+type ReadDeps = WithDb & WithClock;
+export type StatementDeps = ReadDeps & { readonly brand: Brand };
+
+function readRequested({ accountId, query }: Requested, { db, now }: ReadDeps) {
   const requested = monthOf(query.month);
   if (requested === undefined || requested.fromMs > now())
     throw invalidRequest([{ path: 'month', message: monthError }]);
@@ -29,11 +33,7 @@ function readRequested({ accountId, query }: Requested, { db, now }: Pick<HttpDe
 }
 
 /** The statement as a file. Sets the headers of the response. */
-export async function statementFile(
-  { ctx, ...requested }: Given,
-  deps: Pick<HttpDeps, 'db' | 'now' | 'brand'>,
-  format: StatementFormat,
-) {
+export async function statementFile({ ctx, ...requested }: Given, deps: StatementDeps, format: StatementFormat) {
   const { render, headers, disposition } = statementFormats[format];
   const statement = await readRequested(requested, deps);
   const text = render(statement, deps.brand);
@@ -81,7 +81,7 @@ const ownData = defineEndpoint({
   description: about,
   query: strictQuery({ month }),
   data: statementSchema,
-  handler: async ({ caller, query }, deps) => {
+  handler: async ({ caller, query }, deps: ReadDeps) => {
     const { accountId, createdAt } = await ownAccount(deps.db, caller);
     return presentStatement(await readRequested({ accountId, query }, deps), { accountCreatedAt: createdAt });
   },
@@ -94,7 +94,8 @@ const ownCsv = defineEndpoint({
   summary: 'Get the statement of a month as CSV',
   query: strictQuery({ month }),
   ...statementFormats.csv.spec,
-  handler: ({ caller: { accountId }, query, ctx }, deps) => statementFile({ ctx, accountId, query }, deps, 'csv'),
+  handler: ({ caller: { accountId }, query, ctx }, deps: StatementDeps) =>
+    statementFile({ ctx, accountId, query }, deps, 'csv'),
 });
 
 const ownHtml = defineEndpoint({
@@ -104,14 +105,15 @@ const ownHtml = defineEndpoint({
   summary: 'Get the statement of a month as a printable page',
   query: strictQuery({ month }),
   ...statementFormats.html.spec,
-  handler: ({ caller: { accountId }, query, ctx }, deps) => statementFile({ ctx, accountId, query }, deps, 'html'),
+  handler: ({ caller: { accountId }, query, ctx }, deps: StatementDeps) =>
+    statementFile({ ctx, accountId, query }, deps, 'html'),
 });
 
 const ofAccount = strictQuery({ accountId: idParameter('an account'), month });
 
 async function statementOfAccount(
   { ctx, query }: { readonly ctx: Context; readonly query: z.output<typeof ofAccount> },
-  deps: HttpDeps,
+  deps: StatementDeps,
   format: StatementFormat,
 ) {
   const { accountId } = existing(await findAccount(deps.db, query.accountId), 'account_not_found');
@@ -125,7 +127,7 @@ const adminCsv = defineEndpoint({
   query: ofAccount,
   ...statementFormats.csv.spec,
   failures: ['account_not_found'],
-  handler: (call, deps) => statementOfAccount(call, deps, 'csv'),
+  handler: (call, deps: StatementDeps) => statementOfAccount(call, deps, 'csv'),
 });
 
 const adminHtml = defineEndpoint({
@@ -135,7 +137,7 @@ const adminHtml = defineEndpoint({
   query: ofAccount,
   ...statementFormats.html.spec,
   failures: ['account_not_found'],
-  handler: (call, deps) => statementOfAccount(call, deps, 'html'),
+  handler: (call, deps: StatementDeps) => statementOfAccount(call, deps, 'html'),
 });
 
 export const statementEndpoints = [ownData, ownCsv, ownHtml];

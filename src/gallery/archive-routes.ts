@@ -4,7 +4,8 @@ import type { AppRouter, Context } from '../http/context.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError } from '../http/errors.ts';
 import { opaqueId, unixMs } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
+import type { WithClock, WithDb } from '../http/endpoint.ts';
+import type { ResultStore } from '../media/result-store.ts';
 import type { Task } from '../tasks/task.ts';
 import { archiveName, maxArchived, zipOf } from './archive.ts';
 import { noVideo, requireIds } from './gallery-routes.ts';
@@ -14,6 +15,8 @@ import { findPlayable, findVideos } from './videos.ts';
 const linkLifeMs = 10 * minuteMs;
 
 const idsError = `must be 1 to ${maxArchived} task ids`;
+
+type Deps = WithDb & { readonly resultStore: ResultStore };
 
 export const archiveVideos = defineEndpoint({
   operationId: 'archiveVideos',
@@ -32,7 +35,7 @@ export const archiveVideos = defineEndpoint({
     expireTime: unixMs,
   }),
   failures: ['task_not_found', 'archive_running'],
-  handler: async ({ caller: { accountId }, input }, { db, resultStore, now }) => {
+  handler: async ({ caller: { accountId }, input }, { db, resultStore, now }: Deps & WithClock) => {
     const taskIds = [...new Set(requireIds(input.taskIds))];
     const videos = await findVideos(db, accountId, taskIds);
     if (videos.length < taskIds.length) throw noVideo();
@@ -51,7 +54,7 @@ function requireNoArchive(accountId: string): void {
 }
 
 /** Serves archives under signed links, without an API key. */
-export function archiveRoute(router: AppRouter, { db, resultStore }: HttpDeps): void {
+export function archiveRoute(router: AppRouter, { db, resultStore }: Deps): void {
   router.get('/media/archives/:file', async (ctx) => {
     const taskIds = signedIds(ctx, resultStore);
     const videos = await findPlayable(db, taskIds);
@@ -78,7 +81,7 @@ export function archiveRoute(router: AppRouter, { db, resultStore }: HttpDeps): 
 }
 
 /** The name of the archive lists its tasks. */
-function signedIds(ctx: Context, resultStore: HttpDeps['resultStore']): readonly string[] {
+function signedIds(ctx: Context, resultStore: ResultStore): readonly string[] {
   const name = /^\/media\/archives\/([\da-f,-]+)\.zip$/.exec(ctx.path)?.[1];
   const query = new URLSearchParams(ctx.querystring);
   const [expires, signature] = [query.getAll('expires').join(), query.getAll('signature').join()];
@@ -86,7 +89,7 @@ function signedIds(ctx: Context, resultStore: HttpDeps['resultStore']): readonly
   return existing(isSigned ? name : undefined, 'link_invalid').split(',');
 }
 
-function entryOf(video: Task, resultStore: HttpDeps['resultStore']) {
+function entryOf(video: Task, resultStore: ResultStore) {
   const { result, createdAt } = video;
   if (result === undefined) throw new Error(`task ${video.taskId} has no video`);
   const { videoKey, bytes: sizeBytes } = result;

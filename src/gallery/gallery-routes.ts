@@ -10,7 +10,9 @@ import {
   taskSearchParameter,
   textParameter,
 } from '../http/query.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
+import type { WithDb } from '../http/endpoint.ts';
+import type { ReadTasks } from '../tasks/read-tasks.ts';
+import type { LinkStore } from '../tasks/task-view.ts';
 import { view } from '../http/view.ts';
 import { ratios } from '../tasks/input-bounds.ts';
 import { taskSearch } from '../tasks/task-search.ts';
@@ -43,7 +45,10 @@ const videoSchema = z
   })
   .meta({ id: 'GalleryVideo' });
 
-function presentVideo({ resultStore }: Pick<HttpDeps, 'resultStore'>, video: GalleryVideo) {
+type ViewDeps = { readonly resultStore: LinkStore };
+type ListDeps = WithDb & ViewDeps & { readonly readTasks: ReadTasks; readonly searchesPrompts: boolean };
+
+function presentVideo({ resultStore }: ViewDeps, video: GalleryVideo) {
   const { taskId, param, result, isFavorite: favorite, tags, createdAt: createTime } = video;
   if (result === undefined) throw new Error(`task ${taskId} has no video`);
   return view(videoSchema, {
@@ -90,7 +95,7 @@ const list = defineEndpoint({
     ...idPage,
   }),
   data: z.strictObject({ videos: z.array(videoSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ caller: { accountId, by }, query }, deps) => {
+  handler: async ({ caller: { accountId, by }, query }, deps: ListDeps) => {
     const { model, ratio, favorite: isFavorite, tag, search, cursor: after, limit } = query;
     const words = search === undefined ? undefined : taskSearch(search, deps).words;
     if (search !== undefined && words === undefined) return { videos: [], nextCursor: null };

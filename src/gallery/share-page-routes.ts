@@ -1,6 +1,8 @@
 import type { AppRouter, Context } from '../http/context.ts';
 import { refusalHeaders } from '../http/limits/rate-headers.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
+import type { WithClock, WithDb } from '../http/endpoint.ts';
+import type { RateLimiter } from '../http/limits/rate-limits.ts';
+import type { ResultStore } from '../media/result-store.ts';
 import { hourMs } from '../platform/duration.ts';
 import { findSharedVideo, sharePath } from './share-links.ts';
 import { busyPage, missingPage, sharePage, sharePageHeaders } from './share-page-view.ts';
@@ -11,11 +13,19 @@ import { busyPage, missingPage, sharePage, sharePageHeaders } from './share-page
  */
 const maxMediaMs = hourMs;
 
+type Deps = WithDb &
+  WithClock & {
+    readonly resultStore: ResultStore;
+    /** Limits the pages of share links that an address reads. */
+    readonly sharePages: RateLimiter;
+    readonly consoleMediaOrigins: readonly string[];
+  };
+
 /**
  * Serves the pages of share links to anyone. Each request signs new links to
  * the media.
  */
-export function sharePageRoute(router: AppRouter, deps: HttpDeps): void {
+export function sharePageRoute(router: AppRouter, deps: Deps): void {
   const { db, resultStore, sharePages, consoleMediaOrigins, now } = deps;
   const headers = sharePageHeaders(consoleMediaOrigins);
   const show = (ctx: Context, status: number, page: string) => {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { dayMs } from '../platform/duration.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithClock, WithDb } from '../http/endpoint.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
 import { idField, maxUnixMs, opaqueId, plainText, unixMs } from '../http/fields.ts';
 import { idParameter, strictQuery } from '../http/query.ts';
 import { view } from '../http/view.ts';
-import { originOf } from '../people/authenticate-session.ts';
+import { originOf } from '../people/authenticate-session-http.ts';
 import { noVideo, requireIds } from './gallery-routes.ts';
 import {
   listShareLinks,
@@ -61,7 +62,10 @@ const share = defineEndpoint({
     url: z.url().meta({ description: 'The address of the page. It is not shown again.' }),
   }),
   failures: ['task_not_found', 'too_many_share_links'],
-  handler: async ({ caller: { accountId, by }, input, ctx }, { db, now, publicUrl }) => {
+  handler: async (
+    { caller: { accountId, by }, input, ctx },
+    { db, now, publicUrl }: WithDb & WithClock & { readonly publicUrl: string },
+  ) => {
     const [taskId = ''] = requireIds([input.taskId]);
     const { title, showsAccountName, expireTime } = input;
     const expiresAt = expireTime ?? now() + defaultLifeMs;

@@ -1,13 +1,13 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Logger } from 'pino';
-import { createAuthentication } from './authentication.ts';
+import { type AuthenticationDeps, createAuthentication } from './authentication.ts';
 import { addressOf, isFromThisMachine } from './client-address.ts';
 import { answer, type AppRouter, type Extras, type RequestState } from './context.ts';
 import { consoleRoutes } from './console/serve-console.ts';
-import { endpoints } from './endpoints.ts';
+import type { GuardDeps } from './define-endpoint.ts';
+import { type EndpointNeeds, endpoints } from './endpoints.ts';
 import { describeError } from '../platform/errors.ts';
-import type { HttpDeps } from './http-deps.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
 import { logRequests, traceRequests } from './middleware/observe-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
@@ -16,7 +16,9 @@ import { refuseUnlessReady } from './monitoring-routes.ts';
 import { oidcRoutes } from '../people/oidc-routes.ts';
 import { archiveRoute } from '../gallery/archive-routes.ts';
 import { sharePageRoute } from '../gallery/share-page-routes.ts';
-import { mcpRoutes } from '../mcp/mcp-routes.ts';
+import { type McpDeps, mcpRoutes } from '../mcp/mcp-routes.ts';
+import type { Events } from '../metrics/events.ts';
+import type { RequestLog } from '../requests/request-log.ts';
 import { statementLinks } from '../credits/statement-link-routes.ts';
 import { mediaRoute } from '../media/media-routes.ts';
 import { sampleRoute } from '../models/sample-routes.ts';
@@ -24,7 +26,40 @@ import { pageRoutes } from './page-routes.ts';
 
 export type HttpApp = Koa<RequestState, Extras>;
 
-export function createApp(deps: HttpDeps): HttpApp {
+type Metrics = { readonly contentType: string; metrics(): Promise<string> };
+
+type AppDeps = {
+  readonly log: Logger;
+  /** Served at `/metrics`, to loopback clients only. */
+  readonly metrics: Metrics | undefined;
+  /** Counts events; never throws. */
+  readonly events: Events;
+  readonly requestLog: RequestLog;
+  readonly isTraced: boolean;
+  /** True for peers whose `X-Forwarded-For` is trusted. */
+  readonly isTrustedProxy: (address: string) => boolean;
+  readonly publicUrl: string;
+  /** The disk that cannot be written; undefined while all can. Returns immediately. */
+  readonly diskProblem: () => string | undefined;
+};
+
+/** Everything that the app, the guards, the endpoints and the other routes declare that they need. `src/main` provides it. */
+export type AppNeeds = AppDeps & RouterNeeds;
+type RouterNeeds = GuardDeps &
+  AuthenticationDeps &
+  EndpointNeeds &
+  McpDeps &
+  Needs<typeof oidcRoutes> &
+  Needs<typeof pageRoutes> &
+  Needs<typeof statementLinks> &
+  Needs<typeof consoleRoutes> &
+  Needs<typeof sampleRoute> &
+  Needs<typeof sharePageRoute> &
+  Needs<typeof archiveRoute> &
+  Needs<typeof mediaRoute>;
+type Needs<AddRoutes extends (router: AppRouter, deps: never) => void> = Parameters<AddRoutes>[1];
+
+export function createApp(deps: AppNeeds): HttpApp {
   const { log, metrics, events, requestLog, isTraced, isTrustedProxy, publicUrl, diskProblem } = deps;
   const isHttps = publicUrl.startsWith('https:');
   return createAppOf(
@@ -36,7 +71,7 @@ export function createApp(deps: HttpDeps): HttpApp {
 
 type MetricsDeps = {
   readonly log: Logger;
-  readonly metrics: NonNullable<HttpDeps['metrics']>;
+  readonly metrics: Metrics;
   readonly readiness: () => readonly string[];
 };
 
@@ -54,7 +89,7 @@ export function createMetricsApp({ log, metrics, readiness }: MetricsDeps): Http
 const oneSpelling = { sensitive: true, strict: true };
 
 /** Creates the routers, in the order in which they are tried. */
-export function createRouters(deps: HttpDeps): readonly AppRouter[] {
+export function createRouters(deps: RouterNeeds): readonly AppRouter[] {
   // A router compares a path with each of its routes. Programs create and follow tasks thousands of times a second, so these few endpoints
   // have a router of their own.
   const [frequent, router]: [AppRouter, AppRouter] = [new Router(oneSpelling), new Router(oneSpelling)];
@@ -76,7 +111,7 @@ export function createRouters(deps: HttpDeps): readonly AppRouter[] {
   return [frequent, router];
 }
 
-function createMetricsRouter(metrics: NonNullable<HttpDeps['metrics']>): AppRouter {
+function createMetricsRouter(metrics: Metrics): AppRouter {
   const router: AppRouter = new Router(oneSpelling);
   router.get('/metrics', async (ctx) => {
     ctx.body = await metrics.metrics();
@@ -85,16 +120,7 @@ function createMetricsRouter(metrics: NonNullable<HttpDeps['metrics']>): AppRout
   return router;
 }
 
-type AppOptions = {
-  readonly log: Logger;
-  readonly events?: HttpDeps['events'];
-  readonly requestLog?: HttpDeps['requestLog'];
-  readonly isTraced?: boolean;
-  readonly isTrustedProxy?: HttpDeps['isTrustedProxy'];
-  readonly isHttps?: boolean;
-  readonly diskProblem?: HttpDeps['diskProblem'];
-  readonly publicUrl?: HttpDeps['publicUrl'];
-};
+type AppOptions = Partial<Omit<AppDeps, 'metrics'>> & { readonly log: Logger; readonly isHttps?: boolean };
 
 /** `local` routes are served to loopback clients only. */
 function createAppOf(

@@ -1,18 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import { validate as isUuid } from 'uuid';
-import { createSessionAuthentication } from '../people/authenticate-session.ts';
+import { createSessionAuthentication } from '../people/authenticate-session-http.ts';
 import type { Context } from './context.ts';
 import { HttpError } from './errors.ts';
-import type { HttpDeps } from './http-deps.ts';
 import type { Caller } from '../accounts/api-key.ts';
 import type { Actor } from '../operators/operator.ts';
 import type { Task } from '../tasks/task.ts';
 import { type Account, findAccount } from '../accounts/accounts.ts';
+import type { KeyTouches } from '../accounts/key-touches.ts';
 import { type CallerWithTask, createCallerFinder } from '../accounts/callers.ts';
 import { hashApiKey } from '../accounts/key-format.ts';
 import type { Database } from '../platform/database/database.ts';
 import { findOperator } from '../operators/operators.ts';
 import { findTask } from '../tasks/tasks.ts';
+import type { BadKeys } from './limits/rate-limits.ts';
 
 const maxCachedCallers = 10_000;
 /**
@@ -23,14 +24,18 @@ const cachedForMs = 30_000;
 
 export type Authentication = ReturnType<typeof createAuthentication>;
 
+export type AuthenticationDeps = {
+  readonly db: Database;
+  /** Limits invalid API keys of an address. */
+  readonly badKeys: BadKeys;
+  readonly keyTouches: KeyTouches;
+  readonly console: { readonly publicUrl: string };
+  /** Unix milliseconds. */
+  readonly now: () => number;
+};
+
 /** Finds the caller. Every missing, malformed, unknown, revoked or expired key gets the same response. */
-export function createAuthentication({
-  db,
-  badKeys,
-  keyTouches,
-  console,
-  now,
-}: Pick<HttpDeps, 'db' | 'badKeys' | 'keyTouches' | 'console' | 'now'>) {
+export function createAuthentication({ db, badKeys, keyTouches, console, now }: AuthenticationDeps) {
   const findCaller = createCallerFinder(db);
   const callers = new LRUCache<string, Caller>({
     max: maxCachedCallers,

@@ -8,7 +8,7 @@ import { requestErrors, requestMessage } from '../platform/validation-messages.t
 import { isPlainText, notPlainText } from '../tasks/request-text.ts';
 import type { Task } from '../tasks/task.ts';
 import type { Authentication } from './authentication.ts';
-import { requireRecentProof } from '../people/authenticate-session.ts';
+import { requireRecentProof } from '../people/authenticate-session-http.ts';
 import { requireOwnPage } from './console/same-origin.ts';
 import { answer, answerJson, answerText, type Context } from './context.ts';
 import {
@@ -22,25 +22,44 @@ import {
   isForClients,
   isOfConsole,
   type Operation,
+  type WithDb,
 } from './endpoint.ts';
 import { uploadCommand } from '../media/upload.ts';
 import { HttpError, invalidRequest, maxBodyBytes } from './errors.ts';
 import { isRefusal } from './to-http-error.ts';
-import type { HttpDeps } from './http-deps.ts';
 import { rateAnswerHeaders } from './limits/rate-headers.ts';
-import { rateKeyOf, limitReads, limitRefusals } from './limits/rate-limits.ts';
+import { rateKeyOf, limitReads, limitRefusals, type RateLimiter } from './limits/rate-limits.ts';
 import { withUploadSlot } from './limits/upload-slots.ts';
 import { allowSlowBody } from './server/body-time.ts';
 import { inlineBytes, readFields } from './server/read-fields.ts';
 import { readJson } from './server/read-json.ts';
 import { findTask } from '../tasks/tasks.ts';
 
-export type Endpoint = Operation & {
-  /** Guards the request, runs the handler and writes the response; throws an `HttpError` to refuse it. */
-  readonly serve: (ctx: Context, deps: HttpDeps, authentication: Authentication) => Promise<void>;
-  /** Validates what the client gave and runs the handler, for a request that passed the guards. */
-  readonly run: (request: GuardedRequest, deps: HttpDeps) => Promise<unknown>;
+/** The dependencies of the guards. */
+export type GuardDeps = WithDb & {
+  readonly publicUrl: string;
+  /** The origin of the console; its sessions are refused on other origins and hosts. */
+  readonly console: { readonly publicUrl: string };
+  /** Limits all requests of an account or person but creates; undefined for no limit, here and below. */
+  readonly reads: RateLimiter | undefined;
+  /** Limits refused creates of an account or person. */
+  readonly refusedCreates: RateLimiter | undefined;
 };
+
+/** `Deps`: what its handler needs. Without it, the type of an endpoint with any needs, which can be described but not run. */
+export type Endpoint<Deps = never> = Operation & {
+  /** Guards the request, runs the handler and writes the response; throws an `HttpError` to refuse it. */
+  readonly serve: (ctx: Context, deps: Deps & GuardDeps, authentication: Authentication) => Promise<void>;
+  /** Validates what the client gave and runs the handler, for a request that passed the guards. */
+  readonly run: (request: GuardedRequest, deps: Deps) => Promise<unknown>;
+};
+
+/** What all of some endpoints or tools need together: derived from their declarations, and passed to none of them as a type. */
+export type NeedsOf<Runnable> = (
+  Runnable extends { readonly run: (call: never, deps: infer Deps) => unknown } ? (deps: Deps) => void : never
+) extends (deps: infer All) => void
+  ? All
+  : never;
 
 export type GuardedRequest = {
   readonly identity: Identity<Access>;
@@ -52,8 +71,8 @@ export type GuardedRequest = {
 };
 
 /** An endpoint whose data has a known type. */
-export type EndpointOf<Data> = Omit<Endpoint, 'run'> & {
-  readonly run: (request: GuardedRequest, deps: HttpDeps) => Promise<DeepReadonly<Data>>;
+export type EndpointOf<Data, Deps = WithDb> = Omit<Endpoint<Deps>, 'run'> & {
+  readonly run: (request: GuardedRequest, deps: Deps) => Promise<DeepReadonly<Data>>;
 };
 
 /** Makes an endpoint from its one declaration: guards, documentation and handler. */
@@ -62,13 +81,14 @@ export function defineEndpoint<
   const A extends Access = 'operator',
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
+  Deps = WithDb,
 >({
   route,
   handler,
   failures = [],
   answerHeaders = {},
   ...spec
-}: EndpointSpec<A, Query, Body, Data>): EndpointOf<z.output<Data>> {
+}: EndpointSpec<A, Query, Body, Data, Deps>): EndpointOf<z.output<Data>, Deps> {
   // Without a scope, the compiler infers 'operator' for `A`.
   const scope = (spec.scope ?? 'operator') as A;
   const described = { ...spec, scope, method: methodOf(route), path: route.slice(route.indexOf('/')) };
@@ -78,7 +98,7 @@ export function defineEndpoint<
     answerHeaders: { ...(isForClients(scope) && rateAnswerHeaders), ...answerHeaders },
   };
   const { query, body } = spec;
-  const run = async ({ identity, ctx, ...given }: GuardedRequest, deps: HttpDeps) => {
+  const run = async ({ identity, ctx, ...given }: GuardedRequest, deps: Deps) => {
     const parsed = { query: query && parse(query, given.query), input: body && parse(body, given.body) };
     // The compiler does not infer that the guard returns the identity of this scope, and that a missing schema parses nothing.
     const call = { ...identity, ...parsed, params: paramsOf(ctx), ctx } as Call<A, Query, Body>;
@@ -102,7 +122,7 @@ export function defineEndpoint<
   };
 }
 
-type Uploading = { readonly deps: Pick<HttpDeps, 'publicUrl'>; readonly accountId: string };
+type Uploading = { readonly deps: Pick<GuardDeps, 'publicUrl'>; readonly accountId: string };
 
 /** Runs `serve`, which reads a body with files. A body beyond the usual limit takes a slot of the account's uploads. */
 export async function withInlineFiles(
@@ -157,7 +177,11 @@ export type Guards = Pick<
 >;
 
 /** A request before the guards. */
-export type Arrival = { readonly ctx: Context; readonly deps: HttpDeps; readonly authentication: Authentication };
+export type Arrival<Deps = GuardDeps> = {
+  readonly ctx: Context;
+  readonly deps: Deps;
+  readonly authentication: Authentication;
+};
 type Request = Arrival & { readonly operation: Guards };
 
 type Proceed<Result> = (identity: Identity<Access>) => Promise<Result>;
@@ -229,7 +253,7 @@ async function identify({ ctx, deps, authentication, operation }: Request): Prom
 }
 
 /** People are never cached: a session may end, and a role change, at any time. */
-async function personWithTask(ctx: Context, { db }: HttpDeps, caller: Caller, taskId: string | null) {
+async function personWithTask(ctx: Context, { db }: WithDb, caller: Caller, taskId: string | null) {
   const task = taskId !== null && isUuid(taskId) ? await findTask(db, taskId) : undefined;
   return identityOf(ctx, caller, task?.accountId === caller.accountId ? task : undefined);
 }

@@ -4,10 +4,10 @@ import type { Caller, Dialect, Scope } from '../accounts/api-key.ts';
 import type { Actor } from '../operators/operator.ts';
 import type { SignedIn } from '../people/session.ts';
 import type { Task } from '../tasks/task.ts';
-import type { PersonOfAccount } from '../people/authenticate-session.ts';
+import type { PersonOfAccount } from '../people/authenticate-session-http.ts';
+import type { Database } from '../platform/database/database.ts';
 import type { Context } from './context.ts';
 import { databaseFailures, type ErrorCode, type HttpError } from './errors.ts';
-import type { HttpDeps } from './http-deps.ts';
 
 /**
  * The required caller: a key or role with this scope; `any` key or member; an operator, by key or in the console; anyone (`none`).
@@ -63,11 +63,16 @@ type Described = {
   readonly changesNothing?: true;
 };
 
+export type WithDb = { readonly db: Database };
+/** Unix milliseconds. */
+export type WithClock = { readonly now: () => number };
+
 export type EndpointSpec<
   A extends Access,
   Query extends z.ZodObject | undefined,
   Body extends z.ZodType | undefined,
   Data extends z.ZodType,
+  Deps = WithDb,
 > = Described & {
   /** Parameters of the path are in braces: `GET /v1/videos/{id}`. */
   readonly route: `${'GET' | 'POST' | 'DELETE'} /${string}`;
@@ -79,7 +84,8 @@ export type EndpointSpec<
   readonly data: Data;
   /** Errors of the handler; those of the guards are added. */
   readonly failures?: readonly ErrorCode[];
-  readonly handler: (call: Call<A, Query, Body>, deps: HttpDeps) => Promise<DeepReadonly<z.output<Data>>>;
+  /** The type of `deps` declares what the handler needs of the process, which `src/main` provides; the database by default. */
+  readonly handler: (call: Call<A, Query, Body>, deps: Deps) => Promise<DeepReadonly<z.output<Data>>>;
 };
 
 /** A request that passed every guard. */

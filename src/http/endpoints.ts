@@ -1,4 +1,4 @@
-import type { Endpoint } from './define-endpoint.ts';
+import type { Endpoint, NeedsOf } from './define-endpoint.ts';
 import { accountEndpoints } from '../accounts/account-routes.ts';
 import { ownAccountEndpoints } from '../accounts/own-account-routes.ts';
 import { memberEndpoints } from '../people/member-routes.ts';
@@ -52,8 +52,7 @@ export type Section = {
   readonly endpoints: readonly Endpoint[];
 };
 
-/** In the order of the documentation. */
-export const sections: readonly Section[] = [
+const declared = [
   {
     tag: 'tasks',
     description: 'Create video generation tasks and follow them.',
@@ -166,6 +165,14 @@ export const sections: readonly Section[] = [
       ...waitingEndpoints,
     ],
   },
-];
+] satisfies readonly Section[];
 
-export const endpoints = sections.flatMap((section) => section.endpoints);
+/** What all endpoints need. `src/main` must provide it. */
+export type EndpointNeeds = NeedsOf<(typeof declared)[number]['endpoints'][number]>;
+
+/** In the order of the documentation. */
+export const sections: readonly Section[] = declared;
+
+export const endpoints: readonly Endpoint<EndpointNeeds>[] = declared.flatMap<Endpoint<EndpointNeeds>>(
+  (section) => section.endpoints,
+);

@@ -11,6 +11,9 @@ const healthz = defineEndpoint({
   handler: async () => ({}),
 });
 
+/** Reasons for `/readyz` to fail; returns immediately. */
+type ReadinessDeps = { readonly readiness: () => Promise<readonly string[]> };
+
 const readyz = defineEndpoint({
   operationId: 'readyz',
   route: 'GET /readyz',
@@ -18,7 +21,7 @@ const readyz = defineEndpoint({
   summary: 'Check that the process is ready for requests',
   data: z.strictObject({}),
   failures: ['not_ready'],
-  handler: async (_call, { readiness }) => {
+  handler: async (_call, { readiness }: ReadinessDeps) => {
     refuseUnlessReady(await readiness());
     return {};
   },

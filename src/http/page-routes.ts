@@ -4,14 +4,13 @@ import { brandRoutes } from '../brand/brand-routes.ts';
 import type { Offer } from '../models/model.ts';
 import { answer, type AppRouter } from './context.ts';
 import { clientArchiveRoutes } from './client-archives.ts';
-import { docsHeaders, docsRoutes } from './docs/docs-routes.ts';
+import { docsHeaders, docsRoutes, type PageDeps } from './docs/docs-routes.ts';
 import { llmsText } from './docs/llms-text.ts';
-import type { HttpDeps } from './http-deps.ts';
 import { openApiDocument } from './openapi.ts';
 import { sendFile } from './server/send-file.ts';
 
 /** Serves the documentation, its OpenAPI document and the icon; `/` redirects browsers to the console. */
-export function pageRoutes(router: AppRouter, deps: Pick<HttpDeps, 'brand' | 'catalogue' | 'publicUrl'>): void {
+export function pageRoutes(router: AppRouter, deps: PageDeps): void {
   router.get('/', async (ctx) => {
     ctx.set('Vary', 'Accept');
     // Programs send `*/*`, which selects the first.

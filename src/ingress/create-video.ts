@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { Call } from '../http/endpoint.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
+import type { Call, WithClock, WithDb } from '../http/endpoint.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import { type Model, type ModelCatalogue, modelOfAlias, namesOfModels } from '../models/model.ts';
 import { unknownModelMessage } from '../tasks/spellings.ts';
-import { hostMedia } from './inline-media.ts';
+import { hostMedia, type InlineDeps } from './inline-media.ts';
 import { nameUnused } from './unused-fields.ts';
-import { type CreatedTask, createTaskFor } from '../tasks/create-task.ts';
+import type { CreatedTask } from '../tasks/create-task.ts';
+import { type OrderDeps, takeOrder } from '../tasks/create-task-routes.ts';
 import type { TranslateRequest } from '../tasks/task-request.ts';
 import { newTaskRecord, type TaskRecord } from '../tasks/task-record.ts';
-import { presentTask } from '../tasks/task-view.ts';
+import { presentTask, type RecordDeps } from '../tasks/task-view.ts';
 import { inputFieldNames } from '../tasks/task-input.ts';
 import { findTask } from '../tasks/tasks.ts';
 
@@ -54,8 +54,11 @@ export const replayedField = z.literal(true).optional().meta({
   description: 'Only in the response to a create: an earlier attempt started the task, and nothing was charged again.',
 });
 
+type ReadDeps = WithDb & WithClock & RecordDeps;
+export type CreateVideoDeps = ReadDeps & OrderDeps & InlineDeps;
+
 /** Accepts the task of another API's request, with the rules and the price of `createTask`. Model names may be aliases. */
-export async function createVideo(call: CreateCall, deps: HttpDeps, given: CreateVideo): Promise<CreatedVideo> {
+export async function createVideo(call: CreateCall, deps: CreateVideoDeps, given: CreateVideo): Promise<CreatedVideo> {
   const { shape, request, names } = given;
   const { caller, ctx } = call;
   const pathOf = (field: string) => respell({ path: `input.${field}`, message: '' }, names).path;
@@ -82,7 +85,7 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
     );
     return { ok: false, errors };
   };
-  const created = await createTaskFor({ caller, ctx, input, translate, dialect: shape }, deps);
+  const created = await takeOrder(ctx, deps, { caller, input, translate, dialect: shape });
   nameUnused(ctx, request.unused);
   return { record: await recordOf(deps, created), replayed: created.kind === 'replayed' ? { replayed: true } : {} };
 }
@@ -91,7 +94,7 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
  * A new task is charged, so its request succeeds even if the task cannot be
  * read afterwards. A replay charges nothing, so it may fail.
  */
-async function recordOf(deps: HttpDeps, created: CreatedTask): Promise<TaskRecord> {
+async function recordOf(deps: ReadDeps, created: CreatedTask): Promise<TaskRecord> {
   try {
     const task = await findTask(deps.db, created.taskId);
     if (task === undefined) throw new Error(`the accepted task ${created.taskId} does not exist`);

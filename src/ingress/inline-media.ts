@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { invalidRequest, HttpError } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { formatOf } from '../media/file-format.ts';
+import type { StoreUpload } from '../media/media-uploads.ts';
 import { maxUploads, uploadUrl } from '../media/upload.ts';
 import { inputLimits } from '../tasks/input-bounds.ts';
 import { mediaFields } from '../tasks/task-input.ts';
 
-type InlineDeps = Pick<HttpDeps, 'storeUpload' | 'publicUrl'>;
+export type InlineDeps = { readonly storeUpload: StoreUpload; readonly publicUrl: string };
 type Media = Readonly<Record<string, unknown>>;
 
 /**

@@ -5,7 +5,7 @@ import type { Shape } from '../http/endpoint.ts';
 import type { SignedCallback } from '../callbacks/callback-format.ts';
 
 /** Another API whose clients can use this service by changing their base URL. Each has a folder here. */
-export type IngressShape = Shape & {
+export type IngressShape<Deps = never> = Shape & {
   /** Introduces its section in the reference. */
   readonly description: string;
   /** Its base URL is this path of the service. */
@@ -16,7 +16,7 @@ export type IngressShape = Shape & {
   readonly paths: RegExp;
   /** Operations of the API that get a 501, as `METHOD /path`. They are not in the reference. */
   readonly notOffered?: RegExp;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly Endpoint<Deps>[];
   /** The body of the callback of a task that was created through this API. */
   readonly callbackBody: (record: TaskRecord, models: ModelCatalogue) => string;
   /** Headers of that callback, added to our own. */

@@ -8,7 +8,7 @@ import { openRouter } from './openrouter/openrouter-routes.ts';
 import type { IngressShape } from './shape.ts';
 
 /** In the order of the reference. An API is added here and in its folder. */
-export const shapes: readonly IngressShape[] = [openAI, openRouter, ark];
+export const shapes = [openAI, openRouter, ark] satisfies readonly IngressShape[];
 
 /** The API whose errors a path gets, also one that was reached with a wrong base URL; undefined for our own. */
 export function shapeOfPath(path: string): Shape | undefined {

@@ -2,22 +2,26 @@ import type { Caller } from '../accounts/api-key.ts';
 import type { Context } from '../http/context.ts';
 import { ownTask } from '../http/authentication.ts';
 import { existing, HttpError } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
-import { mediaDeleted } from '../media/deleted-media.ts';
-import { sendMedia } from '../media/send-media.ts';
-import { cancelTaskFor } from '../tasks/cancel-task.ts';
-import { deleteTaskFor } from '../tasks/delete-task.ts';
+import type { WithClock, WithDb } from '../http/endpoint.ts';
+import type { ResultStore } from '../media/result-store.ts';
+import { mediaDeleted, type MediaDeps, sendMedia } from '../media/send-media-http.ts';
+import { type CancelDeps, cancelTaskFor } from '../tasks/cancel-task.ts';
+import { type DeleteDeps, deleteEndedTask } from '../tasks/delete-task.ts';
+import { requireEnded } from '../tasks/delete-task-routes.ts';
+import type { ReadTasks } from '../tasks/read-tasks.ts';
 import { isFinal, type Task } from '../tasks/task.ts';
 
+export type ReadTaskDeps = WithDb & { readonly readTasks: ReadTasks };
+
 /** Reads a task of the caller. */
-export async function readTask({ db, readTasks }: HttpDeps, caller: Caller, id: string | undefined): Promise<Task> {
+export async function readTask({ db, readTasks }: ReadTaskDeps, caller: Caller, id: string | undefined): Promise<Task> {
   const task = await ownTask(db, id ?? '', caller.accountId);
   await readTasks.record(caller.by, [task]);
   return task;
 }
 
 /** Reads a task of the caller. One whose content was deleted is not found, as in other APIs. */
-export async function storedTask(deps: HttpDeps, caller: Caller, id: string | undefined): Promise<Task> {
+export async function storedTask(deps: ReadTaskDeps, caller: Caller, id: string | undefined): Promise<Task> {
   const task = await readTask(deps, caller, id);
   if (task.contentDeletedAt !== undefined) throw new HttpError('task_not_found');
   return task;
@@ -42,8 +46,14 @@ export const contentFailures = [
   'range_not_satisfiable',
 ] as const;
 
+export type ContentDeps = MediaDeps & {
+  readonly resultStore: Pick<ResultStore, 'attachment' | 'link'>;
+  /** Content endpoints redirect to signed links instead of sending the bytes. */
+  readonly redirectsContent: boolean;
+};
+
 /** Sends the video of a task that has ended, or its poster. */
-export async function sendContent(ctx: Context, deps: HttpDeps, task: Task, file: 'videoKey' | 'posterKey') {
+export async function sendContent(ctx: Context, deps: ContentDeps, task: Task, file: 'videoKey' | 'posterKey') {
   if (!isFinal(task.state)) throw new HttpError('task_not_finished', { msg: 'the video is not completed yet' });
   if (task.failure !== undefined) {
     const { failCode, failMsg } = task.failure;
@@ -65,11 +75,13 @@ export async function sendContent(ctx: Context, deps: HttpDeps, task: Task, file
 /** A deletion that is repeated within this time is a retry, as a repeated create is (create-attempts.ts). */
 const repeatMs = 60_000;
 
+export type RemoveDeps = CancelDeps & DeleteDeps & WithClock;
+
 /**
  * Cancels an unfinished task with a refund; the endpoint has checked the scope `tasks:write`. Deletes the content of any other task, which
  * requires `content:delete`. A client that has lost the response repeats the request: within a minute of the cancellation it changes nothing.
  */
-export async function removeVideo(deps: HttpDeps, caller: Caller, id: string | undefined): Promise<string> {
+export async function removeVideo(deps: RemoveDeps, caller: Caller, id: string | undefined): Promise<string> {
   const { taskId, state, failure, completedAt = 0 } = await ownTask(deps.db, id ?? '', caller.accountId);
   if (failure?.failCode === 'cancelled' && deps.now() - completedAt < repeatMs) return taskId;
   const mayDelete = caller.scopes.includes('content:delete');
@@ -82,6 +94,6 @@ export async function removeVideo(deps: HttpDeps, caller: Caller, id: string | u
     const msg = 'the API key lacks the scope content:delete, which is required to delete a video that has ended';
     throw new HttpError('scope_missing', { msg });
   }
-  await deleteTaskFor(deps, await ownTask(deps.db, taskId, caller.accountId));
+  requireEnded(await deleteEndedTask(deps, await ownTask(deps.db, taskId, caller.accountId)));
   return taskId;
 }

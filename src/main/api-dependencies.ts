@@ -2,19 +2,19 @@ import { dirname } from 'node:path';
 import { createTestCallbacks } from '../callbacks/test-callback.ts';
 import { secretReader } from '../config/config.ts';
 import { createRequestParser, installationHook, ownEndpoints, type Settings } from '../config/settings.ts';
+import type { AppNeeds } from '../http/app.ts';
 import { HttpError } from '../http/errors.ts';
-import { type TaskToStop, createHttpDeps, type HttpDeps } from '../http/http-deps.ts';
+import { createLimiters } from '../http/limits/limiters.ts';
 import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
 import { callbackFormatOf } from '../ingress/shapes.ts';
 import { createMailQueue, mailSecrets } from '../mail/mail-queue.ts';
-import { createMediaUploads } from '../media/media-uploads.ts';
+import { createMediaUploads, type StoreUpload } from '../media/media-uploads.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
 import { openStore } from '../media/open-store.ts';
 import { originsOf } from '../media/store-location.ts';
 import { uploadFromUrl, uploadKey } from '../media/upload.ts';
 import { installationSources } from '../metrics/installation.ts';
-import type { Events } from '../metrics/events.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { readAtScrapes } from '../metrics/read-at-scrapes.ts';
 import { watchModels } from '../models/report-models.ts';
@@ -28,8 +28,13 @@ import { oidcCallbackPath } from '../people/oidc-routes.ts';
 import { inTime } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
 import { createRequestLog } from '../requests/request-log.ts';
-import type { Engine } from '../tasks/ports.ts';
+import { createKeyTouches } from '../accounts/key-touches.ts';
+import type { TaskToStop } from '../tasks/cancel-task.ts';
+import { type OrderDeps, placeOrder } from '../tasks/create-task.ts';
+import type { Engine, ProviderTest } from '../tasks/ports.ts';
+import { createReadTasks } from '../tasks/read-tasks.ts';
 import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
+import { createTaskWaiters } from '../tasks/task-waiters.ts';
 import { owedDeliveries } from '../tasks/task-event.ts';
 import { createUncertainCreates } from '../tasks/uncertain-creates.ts';
 import { createTaskProgress } from '../temporal/task-progress.ts';
@@ -44,14 +49,14 @@ const scrapeLimitMs = 3_000;
 const hookLinkMs = 10 * 60_000;
 
 export type ApiDependencies = {
-  readonly deps: HttpDeps;
+  readonly needs: AppNeeds;
   /** Completes what responses left to do after them; call it once no request is running. */
   drain(limitMs: number): Promise<void>;
   close(): Promise<void>;
 };
 
 /** The state of the process; both functions return immediately. */
-type ProcessState = { readonly reasons: () => readonly string[] } & Pick<HttpDeps, 'diskProblem'>;
+type ProcessState = { readonly reasons: () => readonly string[] } & Pick<AppNeeds, 'diskProblem'>;
 
 /** Wires the dependencies of the HTTP layer. Connects to Temporal lazily. */
 export async function openApiDependencies(
@@ -82,43 +87,63 @@ export async function openApiDependencies(
     own: ownEndpoints(settings),
   });
   const uncertainCreates = createUncertainCreates({ db, log, events });
-  const deps = createHttpDeps({
+  const orders = orderDepsOf(core, {
+    isSold: sales.isSold,
+    diskProblem,
+    moderator,
+    refundUncertain: uncertainCreates.add,
+    startTask: calls.startTask,
+  });
+  const needs: AppNeeds = {
+    ...orders,
     ...given,
     ...calls.ports,
+    ...createLimiters(),
+    placeOrder: (order) => placeOrder(order, orders),
     testCallback: tests.send,
-    db,
     box,
-    log,
-    events,
     resultStore,
-    catalogue: catalogue.current,
+    taskWaiters: createTaskWaiters(db),
+    readTasks: createReadTasks(db, log),
+    keyTouches: createKeyTouches(db),
+    now: Date.now,
     catalogueState: catalogue.state,
-    parseTaskRequest: createRequestParser(settings, catalogue.current),
-    acceptCreate: countAccepted(createTaskAcceptor(db), events),
-    refundUncertain: uncertainCreates.add,
     storeUpload: unlessDiskFull(createMediaUploads({ ...settings, db, resultStore }), diskProblem),
     progressOf: createTaskProgress(core.temporal.client),
-    isSold: sales.isSold,
-    moderator,
     requestLog: createRequestLog({ db, log, events }),
     // With a separate port, metrics are not served on the public one.
     metrics: settings.metricsPort === undefined ? metrics.registry : undefined,
-    diskProblem,
     readiness: () => Promise.resolve(reasons()),
-  });
+  };
   return {
-    deps,
+    needs,
     drain: async (limitMs) => {
       await Promise.all([uncertainCreates, ...calls.background].map((part) => part.drain(limitMs)));
-      await deps.keyTouches.drain();
-      await deps.requestLog.drain();
+      await needs.keyTouches.drain();
+      await needs.requestLog.drain();
     },
     close: async () => void (await Promise.allSettled([moderator, tests, sales, core].map((part) => part.close()))),
   };
 }
 
+type OtherOrderDeps = Pick<OrderDeps, 'isSold' | 'diskProblem' | 'moderator' | 'refundUncertain' | 'startTask'>;
+
+function orderDepsOf({ db, log, events, settings, catalogue }: Core, others: OtherOrderDeps): OrderDeps {
+  return {
+    db,
+    log,
+    events,
+    publicUrl: settings.publicUrl,
+    createRate: settings.createRate,
+    catalogue: catalogue.current,
+    parseTaskRequest: createRequestParser(settings, catalogue.current),
+    acceptCreate: createTaskAcceptor(db),
+    ...others,
+  };
+}
+
 /** The space that is left is for tasks that were accepted. */
-function unlessDiskFull(store: HttpDeps['storeUpload'], diskProblem: HttpDeps['diskProblem']): HttpDeps['storeUpload'] {
+function unlessDiskFull(store: StoreUpload, diskProblem: OrderDeps['diskProblem']): StoreUpload {
   return async (...upload) => {
     if (diskProblem() !== undefined) throw new HttpError('disk_full');
     return await store(...upload);
@@ -141,7 +166,6 @@ function fromSettings(settings: Settings) {
   const stores = [settings.resultStore, settings.resultStoreAlso];
   const limiterOf = (rate: Settings['readRate']) => rate && createRateLimiter(rate);
   return {
-    publicUrl,
     retentionMs: settings.retentionMs,
     promptRetentionMs: settings.promptRetentionMs,
     redirectsContent: settings.redirectsContent,
@@ -160,7 +184,6 @@ function fromSettings(settings: Settings) {
     mails: settings.smtp && createMailQueue(mailBoxOf(settings)),
     payments: openPayments(settings),
     searchesPrompts: settings.promptSearch,
-    createRate: settings.createRate,
     reads: limiterOf(settings.readRate),
     refusedCreates: limiterOf(settings.refusedCreateRate),
     badKeys: createBadKeys(limiterOf(settings.badKeyRate)),
@@ -186,13 +209,13 @@ function createEngineCalls(engine: Engine, log: Log) {
     background.push(calls);
     return calls.call;
   };
-  const testProvider: HttpDeps['testProvider'] = (provider) =>
+  const testProvider = (provider: string): Promise<ProviderTest> =>
     engine.testProvider(provider).catch((err: unknown) => {
       log.warn({ provider, err }, 'provider not tested');
       return { outcome: 'no_worker' };
     });
+  const startTask = later(engine.startTask, 'workflow start deferred; reconcile will start it');
   const ports = {
-    startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
     stopTask: later(
       (task: TaskToStop) => stopTask(engine, task),
       'workflow not cancelled yet; retried while Temporal is unavailable',
@@ -204,23 +227,11 @@ function createEngineCalls(engine: Engine, log: Log) {
     redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
     testProvider,
   };
-  return { ports, background };
+  return { startTask, ports, background };
 }
 
 /** The workflow stops the generation and sends callback and event, which are started here for a task that has no workflow. */
 async function stopTask(engine: Engine, { taskId, accountId, ...owed }: TaskToStop): Promise<void> {
   if (await engine.cancelWorkflow(taskId)) return;
   for (const deliveryId of owedDeliveries(taskId, owed)) await engine.startDelivery({ deliveryId, accountId });
-}
-
-function countAccepted(accept: HttpDeps['acceptCreate'], events: Events): HttpDeps['acceptCreate'] {
-  return async (task) => {
-    const startedAt = performance.now();
-    const acceptance = await accept(task);
-    if (acceptance.kind === 'accepted') {
-      events.emit({ kind: 'stage_ended', stage: 'accept', durationMs: performance.now() - startedAt });
-      events.emit({ kind: 'task_charged', model: task.param.model, credits: acceptance.creditsCharged });
-    }
-    return acceptance;
-  };
 }

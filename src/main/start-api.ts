@@ -8,7 +8,7 @@ import { createMailer } from '../mail/mailer.ts';
 import { watchMails } from '../mail/send-mails.ts';
 import { listenError, makePrivateFolder } from '../platform/startup-errors.ts';
 import { createMetrics } from '../metrics/metrics.ts';
-import { isCookieExposed } from '../people/session-cookie.ts';
+import { isCookieExposed } from '../people/session-cookie-http.ts';
 import { type Database, inTime } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
@@ -40,7 +40,7 @@ export async function startApi(
     isLeaving ? ['stopping'] : [...readiness.reasons(), ...belonging.problems(), ...disks.problems()];
   const state = { reasons, diskProblem: () => disks.problems()[0] };
   const parts = await openApiDependencies(settings, log, metrics, state);
-  const { db, events, taskWaiters } = parts.deps;
+  const { db, events, taskWaiters } = parts.needs;
   const { databaseUrl, host, port, publicUrl } = settings;
   const belonging = await watchInstallation({ db, settings, log, isWorker: false }).catch(async (error: unknown) => {
     await parts.close();
@@ -53,7 +53,7 @@ export async function startApi(
   metrics.readiness.set('api', reasons);
   const stopping = new AbortController();
   await publishOwnConsole(db, log, stopping.signal);
-  const server = await startHttpServer({ app: createApp(parts.deps), host, port, log }).catch(
+  const server = await startHttpServer({ app: createApp(parts.needs), host, port, log }).catch(
     async (error: unknown) => {
       stopping.abort();
       await Promise.all([readiness.close(), belonging.close(), disks.close(), parts.close()]);

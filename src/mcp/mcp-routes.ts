@@ -4,15 +4,18 @@ import { type AppRouter, type Context, jsonHeaders } from '../http/context.ts';
 import { withInlineFiles } from '../http/define-endpoint.ts';
 import { type HttpError } from '../http/errors.ts';
 import { becauseOfDisk, toHttpError } from '../http/to-http-error.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { logError } from '../http/middleware/answer-errors.ts';
 import { maxInlineBytes } from '../http/server/read-fields.ts';
 import { readJson } from '../http/server/read-json.ts';
+import type { McpServerDeps } from './mcp-server.ts';
+import type { ToolNeeds } from './tools.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
+export type McpDeps = McpServerDeps & ToolNeeds & { readonly diskProblem: () => string | undefined };
+
 /** The Model Context Protocol: stateless Streamable HTTP, so GET and DELETE, for sessions, are not allowed. */
-export function mcpRoutes(router: AppRouter, deps: HttpDeps, authentication: Authentication): void {
+export function mcpRoutes(router: AppRouter, deps: McpDeps, authentication: Authentication): void {
   router.post(['/mcp', '/mcp/'], async (ctx) => {
     let message: Message | undefined;
     try {

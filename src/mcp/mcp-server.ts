@@ -1,16 +1,22 @@
 import { brandToken } from '../brand/brand.ts';
+import type { Logger } from 'pino';
+import type { Brand } from '../brand/brand.ts';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { createMcpHandler, ProtocolError, Server } from '@modelcontextprotocol/server';
-import { type Arrival, guardRequest } from '../http/define-endpoint.ts';
+import { type Arrival, type GuardDeps, guardRequest } from '../http/define-endpoint.ts';
 import { type HttpError } from '../http/errors.ts';
 import { toHttpError } from '../http/to-http-error.ts';
 import { logError } from '../http/middleware/answer-errors.ts';
 import { describeFieldError, type FieldError } from '../platform/field-errors.ts';
 import { isObject } from '../platform/json.ts';
 import { describeTools } from './describe-tools.ts';
-import { type Arguments, type Tool, tools } from './tools.ts';
+import { type Arguments, type Tool, type ToolNeeds, tools } from './tools.ts';
 
-const toolsByName = new Map<unknown, Tool>(tools.map((tool) => [tool.name, tool]));
+export type McpServerDeps = GuardDeps & { readonly brand: Brand; readonly log: Logger };
+type Deps = McpServerDeps & ToolNeeds;
+type OwnTool = Tool<ToolNeeds>;
+
+const toolsByName = new Map<unknown, OwnTool>(tools.map((tool) => [tool.name, tool]));
 const instructions =
   'Generates videos. Each uses credits of the account; get_price returns how many before. Link to the video and its poster.';
 
@@ -22,7 +28,10 @@ type McpAnswer = { readonly status: number; readonly contentType: string | null;
  * the versions that stream it as one event, so that an error can replace it
  * until it is complete.
  */
-export async function answerMcp({ body, ...arrival }: Arrival & { readonly body: Arguments }): Promise<McpAnswer> {
+export async function answerMcp({
+  body,
+  ...arrival
+}: Arrival<Deps> & { readonly body: Arguments }): Promise<McpAnswer> {
   const { ctx, deps } = arrival;
   const { method, params } = body;
   const tool = method === 'tools/call' && isObject(params) ? toolsByName.get(params['name']) : undefined;
@@ -40,7 +49,7 @@ export async function answerMcp({ body, ...arrival }: Arrival & { readonly body:
   return { status: response.status, contentType: response.headers.get('Content-Type'), text };
 }
 
-function createServer(arrival: Arrival): Server {
+function createServer(arrival: Arrival<Deps>): Server {
   const server = new Server(serverInfo(arrival.deps.brand.name), { capabilities: { tools: {} }, instructions });
   const { models } = arrival.deps.catalogue();
   server.setRequestHandler('tools/list', () => ({ tools: [...describeTools(models)] }));
@@ -58,7 +67,7 @@ function serverInfo(brandName: string) {
 }
 
 /** An error is a result, so that the model reads it. */
-async function callTool(tool: Tool, given: Arguments, arrival: Arrival): Promise<CallToolResult> {
+async function callTool(tool: OwnTool, given: Arguments, arrival: Arrival<Deps>): Promise<CallToolResult> {
   const { ctx, deps } = arrival;
   ctx.state.tool = tool.name;
   try {
@@ -66,7 +75,7 @@ async function callTool(tool: Tool, given: Arguments, arrival: Arrival): Promise
       if (!('dialect' in identity)) throw new Error(`the tool ${tool.name} is not for clients`);
       // Tools speak our own dialect, also to keys of another one.
       const caller = { ctx, identity: { ...identity, dialect: 'native' as const } };
-      const { data, text, links = [] } = await tool.run(given, caller, deps);
+      const { data, text, links = [] } = await tool.run({ ...caller, given }, deps);
       return { structuredContent: { ...data }, content: [{ type: 'text', text }, ...links] };
     });
   } catch (thrown) {

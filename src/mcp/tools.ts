@@ -1,59 +1,62 @@
 import type { ResourceLink, Tool as Description } from '@modelcontextprotocol/server';
+import type { WithCatalogue } from '../models/catalogue/models.ts';
 import { z } from 'zod';
-import { presentPrices } from '../credits/price-view.ts';
+import { type PriceDeps, presentPrices } from '../credits/price-view.ts';
 import { getCredits } from '../credits/credit-routes.ts';
-import { readTask } from '../ingress/stored-video.ts';
-import { type EndpointOf, type GuardedRequest, type Guards, parse } from '../http/define-endpoint.ts';
-import type { ClientIdentity, DeepReadonly } from '../http/endpoint.ts';
+import { readTask, type ReadTaskDeps } from '../ingress/stored-video.ts';
+import { type EndpointOf, type GuardedRequest, type Guards, type NeedsOf, parse } from '../http/define-endpoint.ts';
+import type { ClientIdentity, DeepReadonly, WithClock } from '../http/endpoint.ts';
 import { existing } from '../http/errors.ts';
 import { opaqueId, wholeNumber } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { idempotencyKeySchema } from '../http/idempotency-key.ts';
-import { hostInlineMedia, isDataUrl } from '../ingress/inline-media.ts';
+import { hostInlineMedia, type InlineDeps, isDataUrl } from '../ingress/inline-media.ts';
 import { scalarOf } from '../ingress/given-field.ts';
 import { isObject } from '../platform/json.ts';
 import type { ModelCatalogue } from '../models/model.ts';
 import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../media/upload.ts';
 import { listModels } from '../models/model-routes.ts';
 import { describeModel, modelWords } from './model-words.ts';
-import { createTaskFor } from '../tasks/create-task.ts';
-import { taskAfterWait } from '../tasks/long-poll.ts';
+import { type OrderDeps, takeOrder } from '../tasks/create-task-routes.ts';
+import { taskAfterWait } from '../tasks/long-poll-http.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
 import { mediaFields } from '../tasks/task-input.ts';
 import { findMaker } from '../tasks/task-maker.ts';
 import { cancelTask } from '../tasks/cancel-routes.ts';
-import { cancelUnstarted } from '../tasks/cancel-task.ts';
+import { type CancelDeps, cancelUnstarted } from '../tasks/cancel-task.ts';
 import { listTasksOfAccount } from '../tasks/task-list-routes.ts';
-import { listedTaskSchema, presentListedTask } from '../tasks/task-view.ts';
+import type { TaskWaiters } from '../tasks/task-waiters.ts';
+import { listedTaskSchema, presentListedTask, type RecordDeps } from '../tasks/task-view.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 type Caller = Pick<GuardedRequest, 'ctx'> & { readonly identity: ClientIdentity };
+type ToolCall = Caller & { readonly given: Arguments };
 
 /** `text` has the main facts of `data`, because some clients show a model only text. */
 type ToolAnswer = { readonly data: object; readonly text: string; readonly links?: readonly ResourceLink[] };
 
-export type Tool = Pick<Description, 'name' | 'title' | 'description' | 'annotations'> & {
+/** `Deps`: what it needs, as of an endpoint. */
+export type Tool<Deps = never> = Pick<Description, 'name' | 'title' | 'description' | 'annotations'> & {
   readonly guards: Guards;
   /** Takes the fields of a create request, besides those of `input`. */
   readonly takesTaskRequest?: true | undefined;
   readonly input: z.ZodType | undefined;
   readonly output: z.ZodType;
-  readonly run: (given: Arguments, caller: Caller, deps: HttpDeps) => Promise<ToolAnswer>;
+  readonly run: (call: ToolCall, deps: Deps) => Promise<ToolAnswer>;
 };
 
 const readOnly = { readOnlyHint: true, openWorldHint: false };
 const writes = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
 
 /** An endpoint as a tool: its query or body are the arguments, its data is the result. */
-function toolOf<Data extends object>(
-  endpoint: EndpointOf<Data>,
+function toolOf<Data extends object, Deps>(
+  endpoint: EndpointOf<Data, Deps>,
   name: string,
   description: string,
   textOf: (data: DeepReadonly<Data>) => string,
-): Tool {
+): Tool<Deps & WithCatalogue> {
   const { summary: title, query, body, data: output, takesTaskRequest } = endpoint;
   const input = takesTaskRequest === true ? undefined : (query ?? body);
-  const run: Tool['run'] = async (given, caller, deps) => {
+  const run = async ({ given, ...caller }: ToolCall, deps: Deps & WithCatalogue) => {
     // The schemas of queries read text, so numbers among the arguments are
     // converted.
     const texts = Object.entries(given).map(([key, value]) => [key, typeof value === 'number' ? `${value}` : value]);
@@ -85,7 +88,9 @@ function describeVideo(video: Video): string {
 const mergesAfterEndMs = 120_000;
 const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait for the end of the task.' });
 
-async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: HttpDeps) {
+type ReadDeps = ReadTaskDeps & RecordDeps & { readonly taskWaiters: TaskWaiters };
+
+async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: ReadDeps) {
   const task = await readTask(deps, identity.caller, taskId);
   const now = await taskAfterWait(ctx, deps, { task, waitSeconds });
   const maker = await findMaker(deps.db, taskId);
@@ -108,7 +113,7 @@ function withScalars(body: Arguments, models: ModelCatalogue): Arguments {
 }
 
 const generateInput = z.looseObject({ wait_seconds: wait, idempotency_key: idempotencyKeySchema.optional() });
-const generateVideo: Tool = {
+const generateVideo: Tool<OrderDeps & ReadDeps & CancelDeps> = {
   name: 'generate_video',
   title: 'Generate a video',
   description:
@@ -126,14 +131,14 @@ const generateVideo: Tool = {
     isRepeat: z.boolean().meta({ description: 'An earlier, identical call started the task.' }),
     video: listedTaskSchema.optional().meta({ description: 'Absent if the key lacks the scope `tasks:read`.' }),
   }),
-  run: async (given, caller, deps) => {
+  run: async ({ given, ...caller }, deps) => {
     const { wait_seconds: seconds, idempotency_key: key, ...input } = parse(generateInput, given);
     const { ctx, identity } = caller;
-    const request = { ctx, caller: identity.caller, input, dialect: 'native', idempotency: { key } };
-    const accepted = await createTaskFor(
-      { ...request, mergesAfterEndMs, translate: (body, rules) => rules.parse(withScalars(body, rules.models)) },
-      deps,
-    );
+    const order = { caller: identity.caller, input, dialect: 'native', idempotency: { key }, mergesAfterEndMs };
+    const accepted = await takeOrder(ctx, deps, {
+      ...order,
+      translate: (body, rules) => rules.parse(withScalars(body, rules.models)),
+    });
     const { taskId, creditsCharged } = accepted;
     const data = { taskId, creditsCharged, isRepeat: accepted.kind === 'replayed' };
     const text = data.isRepeat
@@ -149,7 +154,7 @@ const generateVideo: Tool = {
 };
 
 const getInput = z.strictObject({ taskId: opaqueId, wait_seconds: wait });
-const getVideo: Tool = {
+const getVideo: Tool<ReadDeps> = {
   name: 'get_video',
   title: 'Get a video',
   description: 'Returns the state of a task, and links to its video and poster once it has succeeded.',
@@ -157,7 +162,7 @@ const getVideo: Tool = {
   guards: { scope: 'tasks:read' },
   input: getInput,
   output: listedTaskSchema,
-  run: async (given, caller, deps) => {
+  run: async ({ given, ...caller }, deps) => {
     const { taskId, wait_seconds: seconds } = parse(getInput, given);
     const video = await readVideo(taskId, seconds, caller, deps);
     return { data: video, text: describeVideo(video), links: linksOf(video) };
@@ -165,7 +170,7 @@ const getVideo: Tool = {
 };
 
 const uploadInput = z.strictObject({ data: z.string({ error: 'must be a file in base64, or a data URL' }) });
-const uploadMedia: Tool = {
+const uploadMedia: Tool<InlineDeps> = {
   name: 'upload_media',
   title: 'Upload a reference file',
   description:
@@ -175,7 +180,7 @@ const uploadMedia: Tool = {
   guards: { scope: 'tasks:write', refusesSuspended: true },
   input: uploadInput,
   output: z.strictObject({ url: z.url(), fields: z.array(z.string()) }),
-  run: async (given, { identity }, deps) => {
+  run: async ({ given, identity }, deps) => {
     const { data } = parse(uploadInput, given);
     const value = isDataUrl(data) ? data : `data:application/octet-stream;base64,${data}`;
     const url = String(await hostInlineMedia(deps, identity.caller.accountId, { path: 'data', value }));
@@ -196,10 +201,10 @@ const modelsOutput = z.strictObject({
     }),
   ),
 });
-const listModelsTool: Tool = {
+const listModelsTool: Tool<PriceDeps & WithClock & { readonly isSold: (model: string) => boolean }> = {
   ...toolOf(listModels, 'list_models', 'Lists models: what each is, costs and takes.', () => ''),
   output: modelsOutput,
-  run: async (_given, { identity }, deps) => {
+  run: async ({ identity }, deps) => {
     const { models } = deps.catalogue();
     const sold = (await presentPrices(deps, identity.caller.accountId)).filter(({ model }) => deps.isSold(model));
     const described = sold.map(({ model, prices }) =>
@@ -209,7 +214,7 @@ const listModelsTool: Tool = {
   },
 };
 
-export const tools: readonly Tool[] = [
+const declared = [
   listModelsTool,
   toolOf(
     quoteTaskPrice,
@@ -237,3 +242,8 @@ export const tools: readonly Tool[] = [
   uploadMedia,
   toolOf(getCredits, 'get_balance', 'Returns the credits of the account.', ({ balance }) => `${balance} credits`),
 ];
+
+/** What all tools need. */
+export type ToolNeeds = NeedsOf<(typeof declared)[number]>;
+
+export const tools: readonly Tool<ToolNeeds>[] = declared;

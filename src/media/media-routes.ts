@@ -1,16 +1,18 @@
 import type { OpenedLink, ResultStore } from './result-store.ts';
 import { answer, type AppRouter, type Context } from '../http/context.ts';
 import { existing } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
-import { sendMedia } from './send-media.ts';
+import type { WithClock } from '../http/endpoint.ts';
+import { type MediaDeps, sendMedia } from './send-media-http.ts';
 
 const mediaPath = /^\/media\/.*$/s;
+
+type Deps = MediaDeps & WithClock & { readonly resultStore: ResultStore };
 
 /**
  * Serves files of the result store under signed links, without an API key. `&download=1` makes browsers save the file, because they ignore
  * the `download` attribute of a link that redirects to a bucket.
  */
-export function mediaRoute(router: AppRouter, deps: HttpDeps): void {
+export function mediaRoute(router: AppRouter, deps: Deps): void {
   const { resultStore, now } = deps;
   router.get(mediaPath, async (ctx) => {
     const link = openedLink(ctx, resultStore);

@@ -17,13 +17,30 @@ import {
 import { type FileFormat, formatOfFile } from './file-format.ts';
 import type { FrameSize } from './frame-size.ts';
 import type { ResultStore } from './result-store.ts';
-import type { ReceiveFile, UploadOutcome } from '../http/http-deps.ts';
 import { ClipRefusal, clipContainerOf } from './clip-container.ts';
 import { ImageRefusal } from './image-decode.ts';
 import { readImage } from './read-image.ts';
 import { AccountClosed } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
 import { abandonUpload, addUpload, confirmUpload, recordContent, reuseUpload } from './uploads.ts';
+
+export type ReceiveFile = (path: string) => Promise<void>;
+
+/** `why` completes a sentence whose subject is the file. */
+export type UploadOutcome =
+  | { readonly kind: 'stored'; readonly upload: Upload; readonly expiresAt: number }
+  | { readonly kind: 'too_many' }
+  | { readonly kind: 'refused'; readonly why: string };
+
+/**
+ * Checks an uploaded file and stores it. With `reuses`, a file that the account has already stored with `reuses` is not stored again, and
+ * its earlier upload is returned.
+ */
+export type StoreUpload = (
+  accountId: string,
+  receive: ReceiveFile,
+  options?: { readonly reuses?: boolean },
+) => Promise<UploadOutcome>;
 
 type Deps = {
   readonly db: Database;
@@ -40,9 +57,9 @@ type Received = Checked & { readonly sha256: Buffer | undefined };
  * Checks an uploaded file by its content and stores it. An image is re-encoded as JPEG, one at a time: a large one takes seconds of a
  * core and 300 MB. Videos and audio are stored as they are, because their conversion takes minutes; the worker of a task converts them.
  */
-export function createMediaUploads({ db, resultStore, retentionMs, workFolder }: Deps) {
+export function createMediaUploads({ db, resultStore, retentionMs, workFolder }: Deps): StoreUpload {
   const limited = pLimit(1);
-  return async (accountId: string, receive: ReceiveFile, { reuses = false } = {}): Promise<UploadOutcome> => {
+  return async (accountId, receive, { reuses = false } = {}) => {
     await mkdir(workFolder, { recursive: true });
     const folder = await mkdtemp(join(workFolder, 'upload-'));
     try {

@@ -2,7 +2,7 @@ import type { Database } from '../platform/database/database.ts';
 import { uploadFromUrl, uploadKey } from './upload.ts';
 import { listUsableUploads } from './uploads.ts';
 
-type PreviewDeps = {
+export type PreviewDeps = {
   readonly db: Pick<Database, 'run'>;
   readonly publicUrl: string;
   readonly resultStore: { readonly link: (key: string) => string };

@@ -19,7 +19,8 @@ import { strictQuery, textParameter } from '../http/query.ts';
 import { allowSlowBody } from '../http/server/body-time.ts';
 import { isForm, maxFormOverhead, saveFormFile } from '../http/server/form-file.ts';
 import { announcedFileBytes, type FileLimit, saveBytes } from '../http/server/read-json.ts';
-import { previewsOf } from './upload-previews.ts';
+import type { StoreUpload } from './media-uploads.ts';
+import { type PreviewDeps, previewsOf } from './upload-previews.ts';
 import { mediaFields } from '../tasks/task-input.ts';
 import type { MediaKind } from '../tasks/input-bounds.ts';
 
@@ -33,6 +34,12 @@ const limit: FileLimit = {
   minBytes: maxUploadBytes('image'),
   startBytes: formatBytes,
   limitOf: (start) => maxUploadBytes(kinds.find((kind) => kind === mediaKindOf(start)) ?? 'image'),
+};
+
+type UploadDeps = {
+  readonly storeUpload: StoreUpload;
+  readonly publicUrl: string;
+  readonly resultStore: { readonly link: (key: string) => string };
 };
 
 export const uploadMedia = defineEndpoint({
@@ -60,7 +67,7 @@ export const uploadMedia = defineEndpoint({
     })
     .meta({ id: 'UploadedMedia' }),
   failures: ['invalid_request', 'malformed_form', 'account_closed', 'too_many_uploads', 'uploads_busy'],
-  handler: async ({ caller: { accountId }, ctx }, deps) => {
+  handler: async ({ caller: { accountId }, ctx }, deps: UploadDeps) => {
     const maxBytes = isForm(ctx) ? largest + maxFormOverhead : largest;
     const receive = (path: string) =>
       isForm(ctx) ? saveFormFile(ctx, path, maxBytes) : saveBytes(ctx, path, maxBytes, limit);
@@ -114,7 +121,7 @@ export const previewUploads = defineEndpoint({
       .array(z.strictObject({ url: z.string(), previewUrl: z.url() }))
       .meta({ description: 'Signed links, valid for a day.' }),
   }),
-  handler: async ({ caller: { accountId }, query: { urls } }, deps) => ({
+  handler: async ({ caller: { accountId }, query: { urls } }, deps: PreviewDeps) => ({
     previews: await previewsOf(deps, accountId, urls),
   }),
 });

@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import type { Catalogue } from './catalogue/models.ts';
+import type { Catalogue, WithCatalogue } from './catalogue/models.ts';
+import type { CatalogueState } from './live-catalogue.ts';
 import { listWorkerReports } from './worker-reports.ts';
 import { unservedModels } from './catalogue/served.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { unixMs } from '../http/fields.ts';
 
 const amounts = z.strictObject({ creditsPerSecond: z.int(), creditsPerVideo: z.int(), fromTime: unixMs });
@@ -34,6 +36,9 @@ const providerSchema = z.strictObject({
   models: z.int().meta({ description: 'The number of models that it generates.' }),
 });
 
+/** `catalogueState`: which catalogue is in force, and since when. */
+type Deps = WithDb & WithCatalogue & { readonly catalogueState: () => CatalogueState };
+
 export const showCatalogue = defineEndpoint({
   operationId: 'adminShowCatalogue',
   route: 'GET /api/admin/v1/catalogue',
@@ -55,7 +60,7 @@ export const showCatalogue = defineEndpoint({
       providers: z.array(providerSchema),
     })
     .meta({ id: 'LoadedCatalogue' }),
-  handler: async (_call, { db, catalogue, catalogueState }) => {
+  handler: async (_call, { db, catalogue, catalogueState }: Deps) => {
     const { path = null, version, loadedAt: loadTime, refused } = catalogueState();
     const current = catalogue();
     const reports = await listWorkerReports(db);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { WithCatalogue } from './catalogue/models.ts';
 import { presentSample, sampleViewSchema } from './sample-routes.ts';
 import { findPrice, type ModelCatalogue, unknownModel } from './model.ts';
 import { maxPriceCredits, maxPriceNameLength } from './price-rows.ts';
@@ -7,12 +8,15 @@ import { findAccount } from '../accounts/accounts.ts';
 import { listPrices, priceLeadMs, setPriceAs, wasPriceSet, withdrawPriceAs } from '../credits/prices.ts';
 import { ownAccount } from '../http/authentication.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import type { Database } from '../platform/database/database.ts';
 import { futureError, idField, maxUnixMs, plainText, reasonField, required, wholeNumber } from '../http/fields.ts';
 import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery, textParameter } from '../http/query.ts';
 import { presentRate, rateSchema } from '../accounts/account-view.ts';
-import { presentPrices, presentSetPrice, pricedModel, setPriceSchema } from '../credits/price-view.ts';
+import type { RateLimiter } from '../http/limits/rate-limits.ts';
+import type { Rate } from '../platform/rate-limit.ts';
+import { type PriceDeps, presentPrices, presentSetPrice, pricedModel, setPriceSchema } from '../credits/price-view.ts';
 
 const rateLimitSchema = rateSchema.meta({ description: 'Null: no limit.' });
 
@@ -42,6 +46,14 @@ const modelSchema = z
   })
   .meta({ id: 'Model' });
 
+type ListDeps = WithDb &
+  WithCatalogue & {
+    readonly isSold: (model: string) => boolean;
+    readonly createRate: Rate | undefined;
+    readonly reads: RateLimiter | undefined;
+    readonly publicUrl: string;
+  };
+
 export const listModels = defineEndpoint({
   operationId: 'listModels',
   route: 'GET /api/v1/models',
@@ -49,7 +61,7 @@ export const listModels = defineEndpoint({
   summary: 'List models, prices and limits',
   description: 'Omits models that no worker can generate at present.',
   data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
-  handler: async ({ caller }, deps) => {
+  handler: async ({ caller }, deps: ListDeps) => {
     const { models } = deps.catalogue();
     const prices = await presentPrices(deps, caller.accountId);
     const { createRate, unfinishedTasks, maxUnfinishedTasks } = await ownAccount(deps.db, caller);
@@ -96,7 +108,7 @@ const list = defineEndpoint({
     nextCursor: nextCursorSchema,
   }),
   failures: ['account_not_found'],
-  handler: async ({ query: { accountId, model, cursor: before, limit } }, deps) => {
+  handler: async ({ query: { accountId, model, cursor: before, limit } }, deps: PriceDeps) => {
     if (accountId !== undefined) existing(await findAccount(deps.db, accountId), 'account_not_found');
     const prices = await listPrices(deps.db, { accountId, model, before, limit: limit + 1 });
     const { page, nextCursor } = cutPage(prices, limit, ({ priceId }) => String(priceId));
@@ -135,7 +147,7 @@ const set = defineEndpoint({
   }),
   data: setPriceSchema,
   failures: ['account_not_found'],
-  handler: async ({ actor, input }, { db, catalogue }) => {
+  handler: async ({ actor, input }, { db, catalogue }: WithDb & WithCatalogue) => {
     const amounts = amountsOf(input);
     const isEnd = amounts !== 'free' && amounts.creditsPerSecond === undefined;
     const priceName = await namedPrice(db, catalogue().models, input, isEnd);

@@ -2,10 +2,9 @@ import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type ModelSample, sampleType } from './catalogue/sample.ts';
-import type { CatalogueModel } from './catalogue/models.ts';
+import type { CatalogueModel, WithCatalogue } from './catalogue/models.ts';
 import type { AppRouter } from '../http/context.ts';
 import { HttpError } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { sendFile } from '../http/server/send-file.ts';
 
 /** Rendered by the built-in preview itself, whose pictures state that no AI model made them. */
@@ -26,7 +25,7 @@ export const sampleViewSchema = z
   .nullable()
   .meta({ description: 'A video or still that the model made; null without a sample in the catalogue.' });
 
-export function presentSample(model: CatalogueModel, { publicUrl }: Pick<HttpDeps, 'publicUrl'>) {
+export function presentSample(model: CatalogueModel, { publicUrl }: { readonly publicUrl: string }) {
   const sample = sampleOf(model);
   if (sample === undefined) return null;
   const [videoUrl, posterUrl] = kinds.map((kind) =>
@@ -45,7 +44,7 @@ function sampleOf({ sample, isRemote }: CatalogueModel): ModelSample | undefined
  * Serves the samples without a key, because a browser's media elements send no
  * headers. No part of a request becomes a path.
  */
-export function sampleRoute(router: AppRouter, { catalogue }: Pick<HttpDeps, 'catalogue'>): void {
+export function sampleRoute(router: AppRouter, { catalogue }: WithCatalogue): void {
   router.get(path, async (ctx) => {
     const query = new URLSearchParams(ctx.querystring);
     const model = catalogue().models.get(query.get('model') ?? '');

@@ -14,10 +14,12 @@ import { countStuckTasks } from '../tasks/task-list.ts';
 import { failCodes, failOutcome, type FailOutcome } from '../tasks/fail-code.ts';
 import { unfinishedStates } from '../tasks/task.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { unixMs } from '../http/fields.ts';
 import { providerSchema } from '../providers/provider-view.ts';
 import { view } from '../http/view.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
+import type { WithCatalogue } from '../models/catalogue/models.ts';
+import type { Database } from '../platform/database/database.ts';
 
 const count = z.int().nonnegative();
 const callbackCount = z.int().min(0).max(maxCallbacksCounted);
@@ -75,7 +77,7 @@ export const adminOverview = defineEndpoint({
       providers: z.array(providerSchema),
     })
     .meta({ id: 'InstallationOverview' }),
-  handler: async (_call, { db, catalogue }) => {
+  handler: async (_call, { db, catalogue }: WithDb & WithCatalogue) => {
     const [unfinished, stuckTasks, lastDay, { pending, overdue, undelivered }, books, providers] = await Promise.all([
       countUnfinishedTasks(db),
       countStuckTasks(db),
@@ -89,7 +91,7 @@ export const adminOverview = defineEndpoint({
   },
 });
 
-async function readLastDay(db: HttpDeps['db']) {
+async function readLastDay(db: Database) {
   const [{ created, charged }, ended] = await Promise.all([sumCreatedOfDay(db), sumEndedOfDay(db)]);
   const failedTasks = failCodes.flatMap((failCode) => {
     const tasks = ended.find((one) => one.failCode === failCode)?.tasks ?? 0;
@@ -110,7 +112,7 @@ async function readLastDay(db: HttpDeps['db']) {
   };
 }
 
-async function readLedgerState(db: HttpDeps['db']) {
+async function readLedgerState(db: Database) {
   const [{ auditedAt, violations }, found] = await Promise.all([readMaintenance(db), listViolations(db)]);
   return {
     auditedTime: auditedAt === 0 ? null : auditedAt,

@@ -10,6 +10,7 @@ import {
 import { announcementSchema, presentAnnouncement } from './announcement-view.ts';
 import type { Database } from '../platform/database/database.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithClock, WithDb } from '../http/endpoint.ts';
 import { invalidRequest } from '../http/errors.ts';
 import { futureError, maxUnixMs, oneOf, orNull, plainText, wholeNumber } from '../http/fields.ts';
 
@@ -45,7 +46,7 @@ const set = defineEndpoint({
     endTime: wholeNumber(0, maxUnixMs).optional().meta({ description: 'Unix milliseconds; by default, it stays.' }),
   }),
   data,
-  handler: async ({ actor, input: { text, level, link, endTime: endsAt } }, { db, now }) => {
+  handler: async ({ actor, input: { text, level, link, endTime: endsAt } }, { db, now }: WithDb & WithClock) => {
     if (endsAt !== undefined && endsAt <= now()) throw invalidRequest([{ path: 'endTime', message: futureError }]);
     await announceAs(db, actor, { text, level, link, endsAt });
     return current(db);

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { maxTasksRead } from './installation.ts';
 import { listTopAccounts, readTrends, topAccountOrders, trendPeriod, trendRanges } from './trends.ts';
 import { presentTrends, trendsSchema } from './trends-view.ts';
+import type { WithCatalogue } from '../models/catalogue/models.ts';
 import { readPaidMoney } from '../credits/margin.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithClock, WithDb } from '../http/endpoint.ts';
 import { oneOf } from '../http/fields.ts';
 import { strictQuery } from '../http/query.ts';
 
@@ -20,7 +22,7 @@ const trends = defineEndpoint({
     'they are accepted. Cancelled tasks, and those whose content was rejected, count neither as succeeded nor as failed.',
   query: strictQuery({ range }),
   data: trendsSchema,
-  handler: async ({ query }, { db, catalogue, now }) => {
+  handler: async ({ query }, { db, catalogue, now }: WithDb & WithCatalogue & WithClock) => {
     const { micros, currency } = catalogue().creditValue;
     const period = trendPeriod(query.range, now());
     const [fromMs = 0] = period.startTimes;
@@ -49,7 +51,7 @@ const topAccounts = defineEndpoint({
       }),
     ),
   }),
-  handler: async ({ query }, { db, now }) => {
+  handler: async ({ query }, { db, now }: WithDb & WithClock) => {
     const [fromMs = 0] = trendPeriod(query.range, now()).startTimes;
     return { accounts: await listTopAccounts(db, fromMs, query.by) };
   },

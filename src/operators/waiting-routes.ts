@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { groupWaitingTasks, listWaitingAccounts, listWaitingTasks, waitReasons } from './waiting.ts';
+import type { WithCatalogue } from '../models/catalogue/models.ts';
 import { providerName, requireProvider } from '../providers/provider-routes.ts';
 import { maxRetried, retryProviderAs, retryTaskAs } from '../tasks/jobs/retry-waiting.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { existing } from '../http/errors.ts';
 import { idField, reasonField, unixMs } from '../http/fields.ts';
 import { view } from '../http/view.ts';
@@ -71,6 +73,9 @@ const waiting = defineEndpoint({
 const safe =
   'Ends a wait early, and nothing else: limits stay, and a task whose job runs upstream never gets a second one because of it.';
 
+/** `retryTask` ends the pause before the next attempt at a task: in the background; never throws. */
+type RetryDeps = { readonly retryTask: (task: { readonly taskId: string }) => void };
+
 const retryTask = defineEndpoint({
   operationId: 'adminRetryTask',
   route: 'POST /api/admin/v1/tasks/retry',
@@ -79,7 +84,7 @@ const retryTask = defineEndpoint({
   body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
   data: z.strictObject({ isRetried: z.boolean().meta({ description: 'False if the task has ended.' }) }),
   failures: ['task_not_found'],
-  handler: async ({ actor, input }, { db, retryTask: retry }) => {
+  handler: async ({ actor, input }, { db, retryTask: retry }: WithDb & RetryDeps) => {
     const { isRetried } = existing(await retryTaskAs(db, actor, input), 'task_not_found');
     if (isRetried) retry(input);
     return { isRetried };
@@ -95,7 +100,7 @@ const retryProvider = defineEndpoint({
     'tasks of its queues; the others follow as slots become free.',
   body: z.strictObject({ provider: providerName, reason: reasonField }),
   data: z.strictObject({ tasks: z.int().meta({ description: 'The number of tasks that are retried.' }) }),
-  handler: async ({ actor, input }, { db, catalogue, retryTask: retry }) => {
+  handler: async ({ actor, input }, { db, catalogue, retryTask: retry }: WithDb & WithCatalogue & RetryDeps) => {
     const { provider } = input;
     await requireProvider(db, catalogue(), provider);
     const taskIds = await retryProviderAs(db, actor, input);

@@ -1,11 +1,22 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { databaseFailures, HttpError, maxBodyBytes } from '../http/errors.ts';
 import { announcedBytes, readBytes } from '../http/server/read-json.ts';
-import { InvalidEvent, paymentProviderNames } from './contract.ts';
+import type { Logger } from 'pino';
+import type { Events } from '../metrics/events.ts';
+import { InvalidEvent, type PaymentProvider, paymentProviderNames } from './contract.ts';
 import { processEvent } from './process-payments.ts';
 
 const types = ['application/json'];
+
+type Deps = WithDb & {
+  readonly log: Logger;
+  readonly events: Events;
+  readonly publicUrl: string;
+  /** Undefined while credits are not for sale. */
+  readonly payments: PaymentProvider | undefined;
+};
 
 /**
  * Each provider sends its events to an address of its own, and repeats an event
@@ -22,7 +33,7 @@ export const hookEndpoints = paymentProviderNames.map((name) =>
     fileTypes: types,
     data: z.strictObject({}),
     failures: ['event_invalid', 'payments_disabled', 'payments_unavailable', ...databaseFailures],
-    handler: async ({ ctx }, { db, log, events, publicUrl: serviceUrl, payments: provider }) => {
+    handler: async ({ ctx }, { db, log, events, publicUrl: serviceUrl, payments: provider }: Deps) => {
       announcedBytes(ctx, { types, maxBytes: maxBodyBytes });
       const body = await readBytes(ctx.req, maxBodyBytes);
       if (provider?.name !== name) throw new HttpError('payments_disabled');

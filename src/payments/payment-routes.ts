@@ -1,8 +1,10 @@
+import type { Logger } from 'pino';
 import { z } from 'zod';
+import type { WithCatalogue } from '../models/catalogue/models.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { HttpError } from '../http/errors.ts';
 import { oneOf, opaqueId, unixMs } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { cutPage, idPage, idParameter, nextCursorSchema, strictQuery } from '../http/query.ts';
 import { readMaintenance } from '../platform/database/maintenance.ts';
 import { type PaymentProvider, paymentProviderNames } from './contract.ts';
@@ -28,6 +30,11 @@ function presentProvider(payments: PaymentProvider | undefined) {
   return { provider: payments?.name ?? null, isTest: payments?.isTest ?? false };
 }
 
+/** `payments`: undefined while credits are not for sale. */
+type PaymentDeps = { readonly payments: PaymentProvider | undefined };
+type SaleDeps = PaymentDeps & WithCatalogue;
+type CheckoutDeps = WithDb & SaleDeps & { readonly log: Logger; readonly console: { readonly publicUrl: string } };
+
 const packages = defineEndpoint({
   operationId: 'listPackages',
   route: 'GET /api/console/v1/credits/packages',
@@ -40,7 +47,7 @@ const packages = defineEndpoint({
       z.strictObject({ package: z.string(), title: z.string(), credits: z.int().positive(), price: priceSchema }),
     ),
   }),
-  handler: async (_call, { catalogue, payments }) => {
+  handler: async (_call, { catalogue, payments }: SaleDeps) => {
     const offered = payments === undefined ? [] : [...catalogue().packages];
     return {
       ...presentProvider(payments),
@@ -69,7 +76,7 @@ const start = defineEndpoint({
     'package_unavailable',
     'payments_unavailable',
   ],
-  handler: async ({ accountId, input: { package: name } }, deps) => {
+  handler: async ({ accountId, input: { package: name } }, deps: CheckoutDeps) => {
     const { db, log, payments: provider, console: settings } = deps;
     if (provider === undefined) throw new HttpError('payments_disabled');
     const offer = deps.catalogue().packages.get(name);
@@ -119,7 +126,7 @@ const adminList = defineEndpoint({
     ...idPage,
   }),
   data: z.strictObject({ topUps: z.array(adminTopUpSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ query: { accountId, state, cursor: before, limit } }, { db }: HttpDeps) => {
+  handler: async ({ query: { accountId, state, cursor: before, limit } }, { db }) => {
     const rows = await listTopUps(db, { accountId, state, before, limit: limit + 1 });
     const { page, nextCursor } = cutPage(rows, limit, ({ topUpId }) => topUpId);
     return { topUps: page.map(presentAdminTopUp), nextCursor };
@@ -141,7 +148,7 @@ const adminShow = defineEndpoint({
       description: `The oldest ${maxUngranted} payments that were not granted. Return them at the provider, or remove the reason.`,
     }),
   }),
-  handler: async (_call, { db, payments }) => {
+  handler: async (_call, { db, payments }: WithDb & PaymentDeps) => {
     const { paymentsReconciledAt } = await readMaintenance(db);
     return {
       ...presentProvider(payments),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endView, viewAccountAs, viewMs } from './account-views.ts';
-import { meSchema, presentMe } from './answer-signed-in.ts';
+import { meSchema, presentMe } from './signed-in-http.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { HttpError } from '../http/errors.ts';
 import { idField, reasonField } from '../http/fields.ts';

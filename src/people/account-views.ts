@@ -7,7 +7,7 @@ import type { Database } from '../platform/database/database.ts';
 import { maybeOne, none } from '../platform/database/statement.ts';
 
 // An operator views an account as its owner sees it. The view belongs to a session, and is written with its entry in the audit log, so
-// that no account is viewed without one. src/people/authenticate-session.ts refuses every change by a view.
+// that no account is viewed without one. src/people/authenticate-session-http.ts refuses every change by a view.
 
 export const viewMs = hourMs;
 

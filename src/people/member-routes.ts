@@ -13,14 +13,14 @@ import { listInvitations } from './one-time-links.ts';
 import { listMembers } from './person-list.ts';
 import { memberSchema, presentMember } from './person-view.ts';
 import { listAccountEvents } from './security-events.ts';
-import { originOf, type PersonOfAccount } from './authenticate-session.ts';
-import { emailField } from './person-fields.ts';
-import { giveCookie } from './session-cookie.ts';
+import { originOf, type PersonOfAccount, type SessionDeps } from './authenticate-session-http.ts';
+import { emailField } from './person-fields-http.ts';
+import { giveCookie } from './session-cookie-http.ts';
 import type { Context } from '../http/context.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { HttpError } from '../http/errors.ts';
 import { oneOf, opaqueId, unixMs } from '../http/fields.ts';
-import { newLinkSchema, presentNewLink } from './one-time-link-view.ts';
+import { type MailDeps, newLinkSchema, presentNewLink } from './one-time-link-view.ts';
 import { eventsSchema, presentEvents } from './security-event-view.ts';
 import { view } from '../http/view.ts';
 import { numberedPage, strictQuery } from '../http/query.ts';
@@ -73,7 +73,7 @@ const invite = defineEndpoint({
   body: z.strictObject({ email: emailField, role: roleField }),
   data: memberInvitationSchema,
   failures: ['account_closed', 'already_member', 'too_many_invitations', 'too_many_mails'],
-  handler: async ({ input, ctx, ...person }, { db, mails, console: { publicUrl } }) => {
+  handler: async ({ input, ctx, ...person }, { db, mails, console: { publicUrl } }: SessionDeps & MailDeps) => {
     const link = await inviteMember(db, byOf(ctx, person), input, mails).catch((error: unknown) => {
       throw error instanceof TooManyMails ? new HttpError('too_many_mails') : error;
     });
@@ -115,7 +115,7 @@ const setRole = defineEndpoint({
   data: z.strictObject({ userId: z.string(), role: z.enum(roles) }),
   answerHeaders: { 'Set-Cookie': 'The new cookie of an owner who changed their own role.' },
   failures: ['member_not_found', 'last_owner'],
-  handler: async ({ input, ctx, ...person }, { db, console: { publicUrl } }) => {
+  handler: async ({ input, ctx, ...person }, { db, console: { publicUrl } }: SessionDeps) => {
     const outcome = isUuid(input.userId) ? await changeRole(db, byOf(ctx, person), input) : 'member_not_found';
     if (typeof outcome === 'string') throw new HttpError(outcome);
     if (outcome.own !== undefined) giveCookie(ctx, publicUrl, outcome.own);

@@ -1,4 +1,5 @@
-import type { Identified, OidcVisit } from './identity-provider.ts';
+import type { Logger } from 'pino';
+import type { Identified, IdentityProvider, OidcVisit } from './identity-provider.ts';
 import { normalEmail } from './user.ts';
 import { describeError } from '../platform/errors.ts';
 import { findIdentity, signInWithIdentity } from './oidc-identities.ts';
@@ -6,23 +7,31 @@ import { beginProof, consumeProof } from './pending-proofs.ts';
 import { recordEvent } from './security-events.ts';
 import type { NewSession } from './sessions.ts';
 import { ProofOutdated, reauthenticate } from './sign-in.ts';
-import { browserSession, originOf } from './authenticate-session.ts';
+import { browserSession, originOf } from './authenticate-session-http.ts';
 import { requireOwnHost } from '../http/console/same-origin.ts';
-import { giveCookie, giveVisitCookie, takeVisitCookie } from './session-cookie.ts';
+import { giveCookie, giveVisitCookie, takeVisitCookie } from './session-cookie-http.ts';
 import type { AppRouter, Context } from '../http/context.ts';
 import { HttpError } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
-import { limitSignIns } from '../http/limits/rate-limits.ts';
+import type { WithDb } from '../http/endpoint.ts';
+import { limitSignIns, type RateLimiter } from '../http/limits/rate-limits.ts';
+import type { SignUpPolicy } from './sign-up.ts';
 
 export const oidcCallbackPath = '/console/oidc/callback';
 
+type Deps = WithDb & {
+  readonly log: Logger;
+  readonly console: { readonly publicUrl: string; readonly oidc?: IdentityProvider | undefined };
+  readonly signIns: RateLimiter;
+  readonly signUp: SignUpPolicy;
+};
+
 /** Redirects of a browser to the identity provider and back. */
-export function oidcRoutes(router: AppRouter, deps: HttpDeps): void {
+export function oidcRoutes(router: AppRouter, deps: Deps): void {
   router.get('/console/oidc/start', (ctx) => startVisit(ctx, deps));
   router.get(oidcCallbackPath, (ctx) => finishVisit(ctx, deps));
 }
 
-async function startVisit(ctx: Context, deps: HttpDeps): Promise<void> {
+async function startVisit(ctx: Context, deps: Deps): Promise<void> {
   const { db, log, console: settings } = deps;
   if (settings.oidc === undefined) throw new HttpError('unknown_endpoint');
   requireOwnHost(ctx, settings.publicUrl);
@@ -50,7 +59,7 @@ async function startVisit(ctx: Context, deps: HttpDeps): Promise<void> {
  * The cookie binds the visit to its browser, so that a link cannot sign a
  * person in as another user.
  */
-async function finishVisit(ctx: Context, deps: HttpDeps): Promise<void> {
+async function finishVisit(ctx: Context, deps: Deps): Promise<void> {
   const { db, log, console: settings } = deps;
   const { oidc, publicUrl } = settings;
   if (oidc === undefined) throw new HttpError('unknown_endpoint');
@@ -76,7 +85,7 @@ async function finishVisit(ctx: Context, deps: HttpDeps): Promise<void> {
 /** A session, or the reason why there is none. */
 type Outcome = NewSession | 'oidc_not_invited' | 'oidc_failed' | 'oidc_expired';
 
-async function signIn(ctx: Context, deps: HttpDeps, identified: Identified): Promise<Outcome> {
+async function signIn(ctx: Context, deps: Deps, identified: Identified): Promise<Outcome> {
   const { db } = deps;
   const origin = originOf(ctx);
   const email = identified.email === undefined ? undefined : normalEmail(identified.email);
@@ -91,7 +100,7 @@ async function signIn(ctx: Context, deps: HttpDeps, identified: Identified): Pro
 /** Changes nothing unless the identity is that of the user who started the visit. */
 async function authenticateAgain(
   ctx: Context,
-  deps: HttpDeps,
+  deps: Deps,
   { issuer, subject, authenticatedAt }: Identified,
   userId: string,
 ): Promise<Outcome> {
@@ -121,7 +130,7 @@ function nextPage(next: string | null): string {
 
 type SignInPage = { readonly failed?: string; readonly next?: string };
 
-function redirectToSignIn(ctx: Context, { console: { publicUrl } }: HttpDeps, { failed, next = '' }: SignInPage): void {
+function redirectToSignIn(ctx: Context, { console: { publicUrl } }: Deps, { failed, next = '' }: SignInPage): void {
   const query = new URLSearchParams({
     ...(failed !== undefined && { failed }),
     ...(next !== '' && { next }),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { MailedLink } from './mail-link.ts';
 import { addressOfLink } from './one-time-links.ts';
 import { unixMs } from '../http/fields.ts';
+import type { MailQueue } from '../mail/mail-queue.ts';
 
 export const newLinkSchema = z
   .strictObject({
@@ -13,6 +14,9 @@ export const newLinkSchema = z
     expireTime: unixMs,
   })
   .meta({ id: 'NewLink' });
+
+/** `mails`: undefined without a mail server: people send links by hand. */
+export type MailDeps = { readonly mails: MailQueue | undefined };
 
 export function presentNewLink(publicUrl: string, link: MailedLink) {
   const { linkId, isMailed, expiresAt: expireTime } = link;

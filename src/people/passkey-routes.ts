@@ -4,8 +4,8 @@ import { addPasskey, findPasskey, listPasskeys, maxPasskeys, type Passkey, remov
 import { beginProof, consumeProof, type ProofKind } from './pending-proofs.ts';
 import { recordEvent } from './security-events.ts';
 import { signIn } from './sign-in.ts';
-import { answerSignedIn, cookieHeader, meSchema } from './answer-signed-in.ts';
-import { browserSession, originOf } from './authenticate-session.ts';
+import { answerSignedIn, cookieHeader, meSchema } from './signed-in-http.ts';
+import { browserSession, originOf, type SessionDeps } from './authenticate-session-http.ts';
 import {
   authenticationOptions,
   browserAnswerField,
@@ -14,12 +14,12 @@ import {
   registrationOptions,
   requireRelyingParty,
   verifiedCounter,
-} from './passkey-ceremony.ts';
+} from './passkey-ceremony-http.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { databaseFailures, HttpError } from '../http/errors.ts';
 import { opaqueId, plainText, unixMs } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
-import { limitSignIns } from '../http/limits/rate-limits.ts';
+import type { WithDb } from '../http/endpoint.ts';
+import { limitSignIns, type RateLimiter } from '../http/limits/rate-limits.ts';
 import { view } from '../http/view.ts';
 
 const passkeySchema = z
@@ -44,7 +44,9 @@ const list = defineEndpoint({
   handler: async ({ session }, { db }) => ({ passkeys: (await listPasskeys(db, session.userId)).map(presentPasskey) }),
 });
 
-async function newChallenge({ db }: HttpDeps, kind: ProofKind, userId?: string): Promise<string> {
+type SignInDeps = SessionDeps & { readonly signIns: RateLimiter };
+
+async function newChallenge({ db }: WithDb, kind: ProofKind, userId?: string): Promise<string> {
   const challenge = await beginProof(db, { kind, ...(userId !== undefined && { userId }) });
   if (challenge === undefined) throw new HttpError('too_many_sign_ins');
   return challenge;
@@ -61,7 +63,10 @@ const registerOptions = defineEndpoint({
   description: `A person has at most ${maxPasskeys}. Passkeys need https and a host name, or http://localhost.`,
   data: browserOptions,
   failures: ['passkeys_unavailable', 'too_many_passkeys', 'too_many_sign_ins'],
-  handler: async ({ session: { userId, email } }, deps) => {
+  handler: async (
+    { session: { userId, email } },
+    deps: SessionDeps & { readonly brand: { readonly name: string } },
+  ) => {
     const party = requireRelyingParty(deps.console.publicUrl);
     const known = await listPasskeys(deps.db, userId);
     if (known.length >= maxPasskeys) throw new HttpError('too_many_passkeys', { data: { limit: maxPasskeys } });
@@ -78,7 +83,7 @@ const register = defineEndpoint({
   body: z.strictObject({ name: nameField, response: browserAnswerField }),
   data: passkeySchema,
   failures: ['passkeys_unavailable', 'sign_in_failed', 'too_many_passkeys'],
-  handler: async ({ session, input: { name, response }, ctx }, { db, console: { publicUrl } }) => {
+  handler: async ({ session, input: { name, response }, ctx }, { db, console: { publicUrl } }: SessionDeps) => {
     const party = requireRelyingParty(publicUrl);
     const credential = await registeredCredential(party, response, async (challenge) => {
       const proof = await consumeProof(db, 'passkey_registration', challenge);
@@ -99,7 +104,7 @@ const signInOptions = defineEndpoint({
   summary: 'Start signing in with a passkey',
   data: browserOptions,
   failures: ['passkeys_unavailable', 'too_many_sign_ins', ...databaseFailures],
-  handler: async ({ ctx }, deps) => {
+  handler: async ({ ctx }, deps: SignInDeps) => {
     const party = requireRelyingParty(deps.console.publicUrl);
     limitSignIns(ctx, deps.signIns);
     return authenticationOptions(party, await newChallenge(deps, 'passkey_sign_in'));
@@ -116,7 +121,7 @@ const signInWithPasskey = defineEndpoint({
   data: meSchema,
   answerHeaders: cookieHeader,
   failures: ['passkeys_unavailable', 'sign_in_failed', 'too_many_sign_ins', ...databaseFailures],
-  handler: async ({ input: { response }, ctx }, deps) => {
+  handler: async ({ input: { response }, ctx }, deps: SignInDeps) => {
     const { db } = deps;
     const party = requireRelyingParty(deps.console.publicUrl);
     limitSignIns(ctx, deps.signIns);

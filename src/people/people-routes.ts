@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { z } from 'zod';
 import { roles } from './role.ts';
 import { eraseUserAs } from './erasure.ts';
@@ -7,11 +8,13 @@ import { listAllEvents } from './security-events.ts';
 import { listPeople } from './person-list.ts';
 import { personSchema, presentPerson } from './person-view.ts';
 import { findUser } from './users.ts';
-import { emailField } from './person-fields.ts';
+import { emailField } from './person-fields-http.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { idField, oneOf, required, unixMs } from '../http/fields.ts';
-import { newLinkSchema, presentNewLink } from './one-time-link-view.ts';
+import type { SessionDeps } from './authenticate-session-http.ts';
+import { type MailDeps, newLinkSchema, presentNewLink } from './one-time-link-view.ts';
 import { eventsSchema, presentEvents } from './security-event-view.ts';
 import { view } from '../http/view.ts';
 import {
@@ -72,7 +75,7 @@ const invite = defineEndpoint({
   }),
   data: newLinkSchema,
   failures: ['account_not_found', 'account_closed'],
-  handler: async ({ actor, input }, { db, mails, console: { publicUrl } }) => {
+  handler: async ({ actor, input }, { db, mails, console: { publicUrl } }: SessionDeps & MailDeps) => {
     const [accountId, isOperator] = [input.accountId ?? undefined, input.isOperator === true];
     if (accountId === undefined && !isOperator)
       throw invalidRequest([{ path: 'accountId', message: 'is required, unless isOperator is true' }]);
@@ -129,7 +132,7 @@ const reset = defineEndpoint({
   body: z.strictObject(personField),
   data: newLinkSchema,
   failures: ['person_not_found'],
-  handler: async ({ actor, input: { userId } }, { db, mails, console: { publicUrl } }) => {
+  handler: async ({ actor, input: { userId } }, { db, mails, console: { publicUrl } }: SessionDeps & MailDeps) => {
     const { email } = existing(await findUser(db, userId), 'person_not_found');
     return presentNewLink(publicUrl, existing(await resetAs(db, actor, email, mails), 'person_not_found'));
   },
@@ -195,7 +198,7 @@ const erase = defineEndpoint({
     'Deletes the person with their sessions, passkeys, links, memberships and security events. Records that stay, such as the ' +
     'audit log, name `erased user` instead. Cannot be undone. Idempotent.',
   failures: ['person_not_found', 'last_owner', 'last_operator'],
-  handler: async ({ actor, input: { userId } }, { db, log }) => {
+  handler: async ({ actor, input: { userId } }, { db, log }: WithDb & { readonly log: Logger }) => {
     const erasure = await eraseUserAs(db, actor, { userId });
     if (typeof erasure === 'string') throw new HttpError(erasure);
     if ('onlyOwnerOf' in erasure)

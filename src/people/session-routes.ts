@@ -2,10 +2,10 @@ import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { listSessions } from './sessions.ts';
 import { changePassword, endOtherSessions, endOwnSession } from './sign-in.ts';
-import { answerSignedIn, cookieHeader, meSchema } from './answer-signed-in.ts';
-import { originOf } from './authenticate-session.ts';
-import { checkPassword, hashNewPassword } from './check-password.ts';
-import { passwordField } from './person-fields.ts';
+import { answerSignedIn, cookieHeader, meSchema } from './signed-in-http.ts';
+import { originOf, type SessionDeps } from './authenticate-session-http.ts';
+import { checkPassword, hashNewPassword, type NewPasswordDeps, type PasswordDeps } from './check-password-http.ts';
+import { passwordField } from './person-fields-http.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing } from '../http/errors.ts';
 import { opaqueId, unixMs } from '../http/fields.ts';
@@ -63,6 +63,8 @@ const endOthers = defineEndpoint({
   handler: async ({ session, ctx }, { db }) => ({ ended: await endOtherSessions(db, session, originOf(ctx)) }),
 });
 
+type Deps = SessionDeps & PasswordDeps & NewPasswordDeps;
+
 const password = defineEndpoint({
   operationId: 'changePassword',
   route: 'POST /api/console/v1/password',
@@ -73,7 +75,7 @@ const password = defineEndpoint({
   data: meSchema,
   answerHeaders: cookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off'],
-  handler: async ({ session, input: { currentPassword, newPassword }, ctx }, deps) => {
+  handler: async ({ session, input: { currentPassword, newPassword }, ctx }, deps: Deps) => {
     const { checkedHash } = await checkPassword(ctx, deps, {
       email: session.email,
       password: currentPassword,

@@ -6,20 +6,33 @@ import { confirmSignUp, maxAccountNameLength } from './confirm-sign-up.ts';
 import { signUpModes } from './sign-up.ts';
 import { acceptLink, reauthenticate, signIn, signOut } from './sign-in.ts';
 import { findUserByEmail, hasOperator } from './users.ts';
-import { answerSignedIn, cookieHeader, meSchema, presentMe } from './answer-signed-in.ts';
-import { browserSession, originOf } from './authenticate-session.ts';
-import { checkPassword, hashNewPassword } from './check-password.ts';
-import { emailField, passwordField } from './person-fields.ts';
-import { relyingParty } from './passkey-ceremony.ts';
-import { clearedCookie } from './session-cookie.ts';
+import { answerSignedIn, cookieHeader, meSchema, presentMe } from './signed-in-http.ts';
+import { browserSession, originOf, type SessionDeps } from './authenticate-session-http.ts';
+import { checkPassword, hashNewPassword, type NewPasswordDeps, type PasswordDeps } from './check-password-http.ts';
+import { emailField, passwordField } from './person-fields-http.ts';
+import { relyingParty } from './passkey-ceremony-http.ts';
+import { clearedCookie } from './session-cookie-http.ts';
 import type { Context } from '../http/context.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { databaseFailures, existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { plainText, required, unixMs } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
-import { limitSignIns } from '../http/limits/rate-limits.ts';
+import type { WithDb } from '../http/endpoint.ts';
+import type { IdentityProvider } from './identity-provider.ts';
+import type { SignUpPolicy } from './sign-up.ts';
+import { limitSignIns, type RateLimiter } from '../http/limits/rate-limits.ts';
 
 const tokenField = z.string({ error: required('must be the text after the # of the link') }).max(200);
+
+type LinkDeps = WithDb & { readonly signUp: SignUpPolicy };
+type OfferDeps = LinkDeps & {
+  readonly console: {
+    readonly publicUrl: string;
+    readonly passwordSignIn: boolean;
+    readonly oidc?: IdentityProvider | undefined;
+  };
+};
+/** `signIns` limits the sign-ins of an address. */
+type SignInDeps = SessionDeps & PasswordDeps & { readonly signIns: RateLimiter };
 
 const options = defineEndpoint({
   operationId: 'consoleOptions',
@@ -43,7 +56,10 @@ const options = defineEndpoint({
     needsSetUp: z.boolean().meta({ description: 'The installation has no operator yet. `npm start` prints the link.' }),
   }),
   failures: [...databaseFailures],
-  handler: async (_call, { db, signUp: { mode: signUp }, console: { publicUrl, passwordSignIn, oidc: provider } }) => {
+  handler: async (
+    _call,
+    { db, signUp: { mode: signUp }, console: { publicUrl, passwordSignIn, oidc: provider } }: OfferDeps,
+  ) => {
     const { exists } = await hasOperator(db);
     const passkeys = relyingParty(publicUrl) !== undefined;
     const oidc = provider === undefined ? null : { name: provider.name };
@@ -66,7 +82,7 @@ const showLink = defineEndpoint({
     expireTime: unixMs,
   }),
   failures: ['link_not_found', ...databaseFailures],
-  handler: async ({ input: { token } }, deps) => {
+  handler: async ({ input: { token } }, deps: LinkDeps) => {
     const { link, user } = await findLinkAndUser(deps, token);
     const { purpose, email = null, accountName = null, role = null, expiresAt: expireTime } = link;
     return { purpose, email, accountName, role, userExists: user !== undefined, expireTime };
@@ -74,7 +90,7 @@ const showLink = defineEndpoint({
 });
 
 /** Finds an open link and its user. Links to disabled users, resets of unknown users and sign-ups of known ones are not found. */
-async function findLinkAndUser({ db, signUp }: HttpDeps, token: string) {
+async function findLinkAndUser({ db, signUp }: LinkDeps, token: string) {
   const link = existing(await findLink(db, token), 'link_not_found');
   const user = link.email === undefined ? undefined : await findUserByEmail(db, link.email);
   const isUseless =
@@ -110,7 +126,7 @@ const accept = defineEndpoint({
     'password_sign_in_off',
     ...databaseFailures,
   ],
-  handler: async ({ input, ctx }, deps) => {
+  handler: async ({ input, ctx }, deps: LinkDeps & SignInDeps & NewPasswordDeps) => {
     const { link } = await findLinkAndUser(deps, input.token);
     const email = link.email ?? input.email;
     if (email === undefined || email === null) throw invalidRequest([{ path: 'email', message: 'is required' }]);
@@ -136,7 +152,7 @@ type Given = {
 };
 
 /** Hashes a new password, or verifies that of an existing user. */
-async function hashesFor(ctx: Context, deps: HttpDeps, { link, email, password, session }: Given) {
+async function hashesFor(ctx: Context, deps: SignInDeps & NewPasswordDeps, { link, email, password, session }: Given) {
   if (!deps.console.passwordSignIn) throw new HttpError('password_sign_in_off');
   const user = await findUserByEmail(deps.db, email);
   if (link.purpose === 'reset' || user === undefined)
@@ -156,7 +172,7 @@ const signInWithPassword = defineEndpoint({
   data: meSchema,
   answerHeaders: cookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off', ...databaseFailures],
-  handler: async ({ input: { email, password }, ctx }, deps) => {
+  handler: async ({ input: { email, password }, ctx }, deps: SignInDeps) => {
     limitSignIns(ctx, deps.signIns);
     const before = await browserSession(ctx, deps);
     const { user, checkedHash } = await checkPassword(ctx, deps, { email, password, session: before });
@@ -172,7 +188,7 @@ const signOutHere = defineEndpoint({
   summary: 'Sign out',
   data: z.strictObject({}),
   answerHeaders: { 'Set-Cookie': 'Clears the session cookie.' },
-  handler: async ({ session, ctx }, { db, console: { publicUrl } }) => {
+  handler: async ({ session, ctx }, { db, console: { publicUrl } }: SessionDeps) => {
     await signOut(db, session, originOf(ctx));
     ctx.append('Set-Cookie', clearedCookie(publicUrl));
     return {};
@@ -199,7 +215,7 @@ const authenticateAgain = defineEndpoint({
   data: meSchema,
   answerHeaders: cookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off'],
-  handler: async ({ session, input: { password }, ctx }, deps) => {
+  handler: async ({ session, input: { password }, ctx }, deps: SessionDeps & PasswordDeps) => {
     const { checkedHash } = await checkPassword(ctx, deps, { email: session.email, password, session });
     const proof = { means: 'password', checkedHash } as const;
     return answerSignedIn(ctx, deps, await reauthenticate(deps.db, session, originOf(ctx), proof));

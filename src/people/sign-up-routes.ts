@@ -1,14 +1,25 @@
 import { z } from 'zod';
 import { mailStates } from '../mail/mail.ts';
-import { originOf } from './authenticate-session.ts';
-import { newLinkSchema, presentNewLink } from './one-time-link-view.ts';
-import { emailField } from './person-fields.ts';
-import { isDomainAllowed, listSignUps, type OpenSignUp, renewSignUpAs, requestSignUp } from './sign-up.ts';
+import { originOf, type SessionDeps } from './authenticate-session-http.ts';
+import { type MailDeps, newLinkSchema, presentNewLink } from './one-time-link-view.ts';
+import { emailField } from './person-fields-http.ts';
+import {
+  isDomainAllowed,
+  listSignUps,
+  type OpenSignUp,
+  renewSignUpAs,
+  requestSignUp,
+  type SignUpPolicy,
+} from './sign-up.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { databaseFailures, existing, HttpError } from '../http/errors.ts';
 import { idField, plainText, unixMs } from '../http/fields.ts';
-import { limitCodeAttempts, limitSignIns } from '../http/limits/rate-limits.ts';
+import { limitCodeAttempts, limitSignIns, type RateLimiter } from '../http/limits/rate-limits.ts';
 import { view } from '../http/view.ts';
+
+type SignUpDeps = WithDb &
+  MailDeps & { readonly signUp: SignUpPolicy; readonly signIns: RateLimiter; readonly codeAttempts: RateLimiter };
 
 const signUp = defineEndpoint({
   operationId: 'signUp',
@@ -34,7 +45,7 @@ const signUp = defineEndpoint({
     'too_many_sign_ins',
     ...databaseFailures,
   ],
-  handler: async ({ input: { email, code }, ctx }, deps) => {
+  handler: async ({ input: { email, code }, ctx }, deps: SignUpDeps) => {
     const { db, signUp: policy, signIns, codeAttempts, mails } = deps;
     if (policy.mode === 'off') throw new HttpError('sign_up_off');
     limitSignIns(ctx, signIns);
@@ -88,7 +99,7 @@ const renew = defineEndpoint({
   body: z.strictObject({ linkId: idField('a sign-up') }),
   data: newLinkSchema,
   failures: ['sign_up_not_found'],
-  handler: async ({ actor, input: { linkId } }, { db, console: { publicUrl } }) =>
+  handler: async ({ actor, input: { linkId } }, { db, console: { publicUrl } }: SessionDeps) =>
     presentNewLink(publicUrl, existing(await renewSignUpAs(db, actor, linkId), 'sign_up_not_found')),
 });
 

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { dayMs } from '../platform/duration.ts';
 import { currency } from '../models/catalogue/cost.ts';
-import type { Catalogue } from '../models/catalogue/models.ts';
+import type { Catalogue, WithCatalogue } from '../models/catalogue/models.ts';
 import { unknownName } from '../platform/did-you-mean.ts';
 import { maxMarginMs, readBookedCredits, readMargin, readPaidMoney } from '../credits/margin.ts';
 import { providerStates, setProviderSwitchAs } from '../tasks/jobs/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../tasks/jobs/provider-status.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import type { Database } from '../platform/database/database.ts';
-import { testOutcomes } from '../tasks/ports.ts';
+import { type ProviderTest, testOutcomes } from '../tasks/ports.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
 import { maxUnixMs, oneOf, reasonField, required } from '../http/fields.ts';
 import {
@@ -20,6 +21,7 @@ import {
   presentMargin,
 } from '../credits/margin-view.ts';
 import { providerSchema } from './provider-view.ts';
+import type { RateLimiter } from '../http/limits/rate-limits.ts';
 import { refusalHeaders } from '../http/limits/rate-headers.ts';
 import { view } from '../http/view.ts';
 import { strictQuery, textParameter, wholeParameter } from '../http/query.ts';
@@ -29,7 +31,9 @@ const list = defineEndpoint({
   route: 'GET /api/admin/v1/providers',
   summary: 'List providers',
   data: z.strictObject({ providers: z.array(providerSchema) }),
-  handler: async (_call, { db, catalogue }) => ({ providers: await readProviderStatuses(db, catalogue()) }),
+  handler: async (_call, { db, catalogue }: WithDb & WithCatalogue) => ({
+    providers: await readProviderStatuses(db, catalogue()),
+  }),
 });
 
 const providerError = 'must be the name of a provider';
@@ -57,7 +61,7 @@ const set = defineEndpoint({
     reason: reasonField,
   }),
   data: providerSchema,
-  handler: async ({ actor, input }, { db, catalogue }) => {
+  handler: async ({ actor, input }, { db, catalogue }: WithDb & WithCatalogue) => {
     await requireProvider(db, catalogue(), input.provider);
     await setProviderSwitchAs(db, actor, input);
     return await requireProvider(db, catalogue(), input.provider);
@@ -77,6 +81,13 @@ const testSchema = z
   })
   .meta({ id: 'ProviderTest' });
 
+type TestDeps = WithDb &
+  WithCatalogue & {
+    /** Tests a provider on a worker; bounded in time. */
+    readonly testProvider: (provider: string) => Promise<ProviderTest>;
+    readonly providerTests: RateLimiter;
+  };
+
 const test = defineEndpoint({
   operationId: 'adminTestProvider',
   route: 'POST /api/admin/v1/providers/test',
@@ -87,7 +98,7 @@ const test = defineEndpoint({
   body: z.strictObject({ provider: providerName }),
   data: testSchema,
   failures: ['too_many_provider_tests'],
-  handler: async ({ actor, input: { provider } }, { db, catalogue, testProvider, providerTests }) => {
+  handler: async ({ actor, input: { provider } }, { db, catalogue, testProvider, providerTests }: TestDeps) => {
     await requireProvider(db, catalogue(), provider);
     const taken = providerTests.take(provider);
     if (!taken.isAllowed)
@@ -125,7 +136,7 @@ const margin = defineEndpoint({
     }),
     paid: z.array(paidMoneySchema).meta({ description: 'Payments of top-ups in the period, by currency.' }),
   }),
-  handler: async ({ query }, { db, catalogue }) => {
+  handler: async ({ query }, { db, catalogue }: WithDb & WithCatalogue) => {
     const { fromTime: fromMs, toTime: toMs, model, provider } = query;
     if (toMs < fromMs || toMs - fromMs > maxMarginMs) {
       const message = `must be from fromTime to ${maxMarginMs / dayMs} days later`;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cancelTaskAs, cancelTaskFor, stopGenerationOf } from './cancel-task.ts';
+import { cancelTaskAs, type CancelDeps, cancelTaskFor, stopGenerationOf } from './cancel-task.ts';
 import { actOnEach, outcomesOf, taskIdsField } from './many-tasks-routes.ts';
 import { failCodes, finalStates } from './task.ts';
 import { findTask } from './tasks.ts';
@@ -33,7 +33,7 @@ export const cancelTask = defineEndpoint({
   ),
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
-  handler: async ({ caller, input }, deps) => {
+  handler: async ({ caller, input }, deps: CancelDeps) => {
     const { taskId } = await ownTask(deps.db, input.taskId, caller.accountId);
     return await cancelTaskFor(deps, taskId);
   },
@@ -49,7 +49,7 @@ const adminCancel = defineEndpoint({
   body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
-  handler: async ({ actor, input }, deps) => {
+  handler: async ({ actor, input }, deps: CancelDeps) => {
     existing(await findTask(deps.db, input.taskId), 'task_not_found');
     return stopGenerationOf(deps, await cancelTaskAs(deps.db, actor, input));
   },
@@ -69,7 +69,7 @@ const cancelTasks = defineEndpoint({
   description: `Ends unfinished tasks as \`cancelTask\` does. ${each}`,
   body: z.strictObject({ taskIds: taskIdsField }),
   data: cancelledTasksSchema,
-  handler: ({ caller, input }, deps) =>
+  handler: ({ caller, input }, deps: CancelDeps) =>
     actOnEach(input.taskIds, async (taskId) => {
       const task = await findTask(deps.db, taskId);
       return task?.accountId === caller.accountId ? cancelTaskFor(deps, taskId) : undefined;
@@ -83,7 +83,7 @@ const adminCancelTasks = defineEndpoint({
   description: `Ends unfinished tasks as \`adminCancelTask\` does. The audit log has an entry for each. ${each}`,
   body: z.strictObject({ taskIds: taskIdsField, reason: reasonField }),
   data: cancelledTasksSchema,
-  handler: ({ actor, input: { taskIds: ids, reason } }, deps) =>
+  handler: ({ actor, input: { taskIds: ids, reason } }, deps: CancelDeps) =>
     actOnEach(ids, async (taskId) => {
       const task = await findTask(deps.db, taskId);
       return task && stopGenerationOf(deps, await cancelTaskAs(deps.db, actor, { taskId, reason }));

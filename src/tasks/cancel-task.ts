@@ -1,8 +1,9 @@
-import type { HttpDeps } from '../http/http-deps.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import type { Actor } from '../operators/operator.ts';
+import type { Events } from '../metrics/events.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { TaskFailure } from './task.ts';
+import type { Owed } from './task-event.ts';
 import { cancelGraceMs, type EndedTask, failAndRefund } from './tasks.ts';
 
 // A cancellation is committed with its refund, in one statement
@@ -12,16 +13,26 @@ import { cancelGraceMs, type EndedTask, failAndRefund } from './tasks.ts';
 
 const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
 
+/** A cancelled task; a callback and an event may be owed for it. */
+export type TaskToStop = Owed & { readonly taskId: string; readonly accountId: string };
+
+export type StopDeps = {
+  /** Stops the generation of a cancelled task, and starts its deliveries if it has no workflow: in the background; never throws. */
+  readonly stopTask: (task: TaskToStop) => void;
+  readonly events: Events;
+};
+export type CancelDeps = StopDeps & { readonly db: Database };
+
 /**
  * Ends an unfinished task with a refund, and stops its generation. A task that has ended stays unchanged. The caller has checked that the
  * task belongs to the account.
  */
-export async function cancelTaskFor(deps: HttpDeps, taskId: string) {
+export async function cancelTaskFor(deps: CancelDeps, taskId: string) {
   return stopGenerationOf(deps, await failAndRefund(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }));
 }
 
 /** As `cancelTaskFor`, but only while no upstream may make the video and no repeat of its create was answered with the task. */
-export async function cancelUnstarted(deps: HttpDeps, taskId: string): Promise<void> {
+export async function cancelUnstarted(deps: CancelDeps, taskId: string): Promise<void> {
   const options = { terminatesAfterMs: cancelGraceMs, onlyUnstarted: true } as const;
   const ended = await failAndRefund(deps.db, taskId, cancelled, options);
   if (ended.changed) stopGenerationOf(deps, ended);
@@ -51,7 +62,7 @@ export function cancelTaskAs(
 }
 
 /** After the commit: stops the generation of a task that this request has ended, counts the end, and returns the data of the response. */
-export function stopGenerationOf({ stopTask, events }: HttpDeps, { changed, task, hasCallback, hasEvent }: EndedTask) {
+export function stopGenerationOf({ stopTask, events }: StopDeps, { changed, task, hasCallback, hasEvent }: EndedTask) {
   const { taskId, accountId, state, failure, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
   if (changed) {

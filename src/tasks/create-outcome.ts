@@ -52,6 +52,15 @@ export type CreateOutcome =
   | { readonly kind: 'account_suspended' }
   | { readonly kind: 'account_not_found' };
 
+/**
+ * The commit stayed uncertain. `unknown`: a repeat with the Idempotency-Key finds out. `reverted`: a client without a key is charged
+ * nothing, because the task is refunded if it exists.
+ */
+export type UncertainOutcome = {
+  readonly kind: 'acceptance_unknown' | 'acceptance_reverted';
+  readonly cause: unknown;
+};
+
 /** The request was accepted before. `state` is the task's current state. */
 export type Replayed = Pick<Accepted, 'taskId' | 'creditsCharged'> & {
   readonly kind: 'replayed';

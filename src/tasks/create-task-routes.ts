@@ -1,20 +1,43 @@
 import { z } from 'zod';
+import type { WithCatalogue } from '../models/catalogue/models.ts';
 import { adapterOf } from '../ingress/dialect.ts';
 import { nameUnused, unusedHeader } from '../ingress/unused-fields.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../ingress/kie/kie-record.ts';
+import type { Context } from '../http/context.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import type { Call } from '../http/endpoint.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
-import { idempotencyKeyHeader, replayedHeader } from '../http/idempotency-key.ts';
-import { presentTask, taskRecordSchema } from './task-view.ts';
-import { createFailures, createTaskFor } from './create-task.ts';
-import { anyJson } from './read-task-request.ts';
-import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
+import type { Call, WithDb } from '../http/endpoint.ts';
+import { HttpError, invalidRequest } from '../http/errors.ts';
+import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../http/idempotency-key.ts';
+import { rateHeaders, refusalHeaders } from '../http/limits/rate-headers.ts';
+import { presentTask, type RecordDeps, taskRecordSchema } from './task-view.ts';
+import type { CreatedTask, OrderedInput, OrderRefusal, PlaceOrder } from './create-task.ts';
+import type { NewTask } from './create-outcome.ts';
+import { longPoll, preferenceApplied, preferHeader } from './long-poll-http.ts';
+import type { TaskWaiters } from './task-waiters.ts';
 import { findTask } from './tasks.ts';
 
-type CreateCall = Pick<Call<'tasks:write', undefined, typeof anyJson>, 'caller' | 'dialect' | 'input' | 'ctx'>;
+/** The caller's dialect validates the body of a create request. */
+export const anyJson = z.record(z.string(), z.unknown());
+
+/** The errors of a create beside those of every endpoint: validation, 401, 403 and the rate limit. */
+export const createFailures = [
+  'insufficient_credits',
+  'spend_cap_reached',
+  'model_not_allowed',
+  'idempotency_key_reused',
+  'content_deleted',
+  'too_many_unfinished_tasks',
+  'model_unavailable',
+  'content_refused',
+  'moderation_unavailable',
+  'acceptance_unknown',
+  'acceptance_reverted',
+] as const;
 
 const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
+
+export type OrderDeps = { readonly placeOrder: PlaceOrder };
+type Deps = WithDb & WithCatalogue & OrderDeps & RecordDeps & { readonly taskWaiters: TaskWaiters };
 
 export const createTask = defineEndpoint({
   operationId: 'createTask',
@@ -33,24 +56,138 @@ export const createTask = defineEndpoint({
   data: z.union([created, taskRecordSchema, kieCreatedSchema, kieRecordSchema]),
   answerHeaders: { ...preferenceApplied, ...replayedHeader, ...unusedHeader },
   failures: createFailures,
-  handler: async (call, deps) => {
+  handler: async (call, deps: Deps) => {
     const { caller, dialect, ctx, input } = call;
     const { createdTask, taskRecord, taskRequest, unusedFields } = adapterOf(dialect);
-    const { taskId, creditsCharged } = await createTaskFor(
-      { caller, ctx, input, dialect, translate: taskRequest },
-      deps,
-    );
+    const order = { caller, input, dialect, translate: taskRequest };
+    const { taskId, creditsCharged } = await takeOrder(ctx, deps, order);
     nameUnused(ctx, unusedFields(input, deps.catalogue().models));
     const record = await recordAfterWait(call, deps, taskId);
     return record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record, deps.catalogue().models);
   },
 });
 
+type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'ctx'>;
+
 /** Never fails, because the task is already accepted. */
-async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, taskId: string) {
+async function recordAfterWait({ caller, ctx }: CreateCall, deps: Deps, taskId: string) {
   if (!caller.scopes.includes('tasks:read')) return undefined;
   const isHeld = await longPoll(ctx, deps.taskWaiters, { taskId, accountId: caller.accountId });
   if (!isHeld) return undefined;
   const task = await findTask(deps.db, taskId).catch(() => undefined);
   return task === undefined ? undefined : presentTask(deps, task).catch(() => undefined);
+}
+
+type RequestedOrder = OrderedInput & {
+  readonly dialect: string;
+  /** Instead of the header of that name; undefined for none. */
+  readonly idempotency?: { readonly key: string | undefined };
+  /** Set if identical requests by the API key are attempts at one task while it is unfinished, and for this time after its success. */
+  readonly mergesAfterEndMs?: number;
+};
+
+/** Places the order of a request of any API, and sets the headers of its response. */
+export async function takeOrder(
+  ctx: Context,
+  { placeOrder }: OrderDeps,
+  requested: RequestedOrder,
+): Promise<CreatedTask> {
+  const { caller, input, translate, dialect } = requested;
+  const idempotency = requested.idempotency ?? idempotencyKeyOf(ctx);
+  const errors = 'error' in idempotency ? [idempotency.error] : [];
+  const order = { caller, input, translate, dialect, errors, idempotencyKey: idempotency.key };
+  const outcome = await placeOrder({ ...order, ...attemptOf(ctx, requested) });
+  if (outcome.kind !== 'accepted' && outcome.kind !== 'replayed') throw orderError(outcome);
+  ctx.state.taskId = outcome.taskId;
+  ctx.state.accepted?.();
+  if (outcome.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
+  else if (outcome.rate) ctx.set(rateHeaders('creates', outcome.rate.limit, outcome.rate.left));
+  return outcome;
+}
+
+/** The default of OpenAI's SDKs. */
+const defaultTimeoutMs = 600_000;
+const maxTimeoutMs = 3_600_000;
+const maxCountedRetries = 10;
+/** The pause before a repeat is at most as long. */
+const maxBackoffMs = 60_000;
+
+type Attempt = Pick<NewTask, 'attempt' | 'repeatWindowMs'>;
+
+function attemptOf(ctx: Context, { caller, mergesAfterEndMs }: RequestedOrder): Attempt {
+  if (mergesAfterEndMs !== undefined) return { attempt: 'running', repeatWindowMs: mergesAfterEndMs };
+  const marked = markedAttempt(ctx);
+  return caller.mergeRepeats === true ? { ...marked, attempt: 'merged' } : marked;
+}
+
+/**
+ * SDKs generated by Stainless, such as OpenAI's, repeat creates without an Idempotency-Key. They count the repeats in a header, and each may
+ * have waited for its response until the timeout, which the SDK for Node sends only if it was set for the request.
+ */
+function markedAttempt(ctx: Context): Attempt {
+  const header = ctx.get('X-Stainless-Retry-Count');
+  if (!/^\d{1,4}$/.test(header)) return {};
+  const attempt = Number(header);
+  if (attempt === 0) return { attempt };
+  const seconds = ctx.get('X-Stainless-Timeout') || ctx.get('X-Stainless-Read-Timeout');
+  const isGiven = /^\d{1,6}(\.\d{1,9})?$/.test(seconds);
+  const timeoutMs = isGiven ? Math.min(maxTimeoutMs, 1000 * Number(seconds)) : defaultTimeoutMs;
+  const retries = Math.min(maxCountedRetries, attempt);
+  return { attempt, repeatWindowMs: retries * (timeoutMs + maxBackoffMs) };
+}
+
+/** The error for each outcome but an accepted task. */
+export function orderError(refusal: OrderRefusal): HttpError {
+  switch (refusal.kind) {
+    case 'invalid_request':
+      return invalidRequest(refusal.errors, refusal.hint);
+    case 'model_not_allowed': {
+      const { model, allowed } = refusal;
+      const msg = `the API key may not use ${model}; it may use ${allowed.join(', ')}`;
+      return new HttpError(refusal.kind, { msg });
+    }
+    case 'content_refused': {
+      const { category } = refusal;
+      const msg = `the content was refused by moderation (${category}); nothing was charged`;
+      return new HttpError(refusal.kind, { msg, data: { category } });
+    }
+    case 'key_reused':
+      return new HttpError('idempotency_key_reused');
+    case 'content_deleted':
+      return new HttpError(refusal.kind, { msg: 'the task of this Idempotency-Key was deleted; use another key' });
+    case 'insufficient_credits': {
+      const { required, balance } = refusal;
+      const msg = `the balance is too low: ${required} credits required, ${balance} available`;
+      return new HttpError(refusal.kind, { msg, data: { required, balance } });
+    }
+    case 'spend_cap_reached':
+      return spendCapReached(refusal);
+    case 'too_many_unfinished_tasks':
+      return new HttpError(refusal.kind, { data: { limit: refusal.limit } });
+    case 'too_fast': {
+      const { limit, left } = refusal.rate;
+      return new HttpError('rate_limited', { headers: refusalHeaders('creates', limit, left, Math.random()) });
+    }
+    case 'key_inactive':
+      return new HttpError('unauthorized');
+    case 'acceptance_unknown':
+    case 'acceptance_reverted':
+      return new HttpError(refusal.kind, { cause: refusal.cause });
+    case 'account_suspended':
+    case 'disk_full':
+    case 'model_unavailable':
+    case 'moderation_unavailable':
+      return new HttpError(refusal.kind);
+    default:
+      throw new Error(`no error for ${JSON.stringify(refusal satisfies never)}`);
+  }
+}
+
+function spendCapReached({ required, cap }: Extract<OrderRefusal, { kind: 'spend_cap_reached' }>): HttpError {
+  const { subject, period, credits, spent, resetsAt } = cap;
+  const span = period === 'total' ? 'in total' : `per ${period}`;
+  const resets = resetsAt === undefined ? '' : `; it resets at ${new Date(resetsAt).toISOString()}`;
+  const msg = `the ${subject} may spend ${credits} credits ${span}: ${spent} spent, ${required} required${resets}`;
+  const data = { subject, period, cap: credits, spent, required, resetTime: resetsAt ?? null };
+  return new HttpError('spend_cap_reached', { msg, data });
 }

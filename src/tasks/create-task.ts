@@ -1,155 +1,206 @@
+import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../accounts/api-key.ts';
-import type { Context } from '../http/context.ts';
-import { HttpError } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
-import { idempotencyKeyOf } from '../http/idempotency-key.ts';
-import { rateHeaders, refusalHeaders } from '../http/limits/rate-headers.ts';
-import { acceptWithRetry } from './accept-with-retry.ts';
-import type { CreateOutcome, Accepted, NewTask, Replayed } from './create-outcome.ts';
-import { moderateCreate } from './moderate-create.ts';
-import { readTaskRequest } from './read-task-request.ts';
-import type { TranslateRequest } from './task-request.ts';
-import type { TaskParam } from './task-input.ts';
+import type { FrameSize } from '../media/frame-size.ts';
+import { refuseUploads } from '../media/refuse-uploads.ts';
+import type { Events } from '../metrics/events.ts';
+import { refuseImage } from '../models/catalogue/route.ts';
+import type { CatalogueModel, WithCatalogue } from '../models/catalogue/models.ts';
+import type { Moderator } from '../moderation/moderator.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { FieldError } from '../platform/field-errors.ts';
+import type { Rate } from '../platform/rate-limit.ts';
+import { foreseeOutcome } from './accept-task.ts';
+import { answerAttempt, isAttempt } from './create-attempts.ts';
+import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } from './create-outcome.ts';
+import type { TaskToStart } from './ports.ts';
+import { acceptWithRetry, type RefundUncertain } from './task-acceptor.ts';
+import { mediaUrlsOf, type TaskParam } from './task-input.ts';
+import type { RequestRules, TranslateRequest } from './task-request.ts';
 import { taskTerms } from './task-terms.ts';
 
-export type CreateRequest = {
+/** What an authenticated caller orders, and the translation of its API. */
+export type OrderedInput = {
   readonly caller: Caller;
-  readonly ctx: Context;
   readonly input: Readonly<Record<string, unknown>>;
   readonly translate: TranslateRequest;
-  /** The API in whose form the callback is sent: a dialect, or a shape of `src/ingress`. */
-  readonly dialect: string;
-  /** Instead of the header of that name; undefined for none. */
-  readonly idempotency?: { readonly key: string | undefined };
-  /** Set if identical requests by the API key are attempts at one task while it is unfinished, and for this time after its success. */
-  readonly mergesAfterEndMs?: number;
 };
+
+export type TaskOrder = OrderedInput &
+  Pick<NewTask, 'idempotencyKey' | 'attempt' | 'repeatWindowMs'> & {
+    /** The API in whose form the callback is sent: a dialect, or a shape of `src/ingress`. */
+    readonly dialect: string;
+    /** Errors of the request outside its input. A refusal lists them before those of the input. */
+    readonly errors?: readonly FieldError[];
+  };
+
+/** The dependencies that read a request. */
+export type RequestDeps = WithCatalogue & {
+  readonly db: Database;
+  /** Base URL of the service, without a trailing slash. */
+  readonly publicUrl: string;
+  readonly parseTaskRequest: RequestRules['parse'];
+  /** False while the live workers cannot generate the model. */
+  readonly isSold: (model: string) => boolean;
+};
+
+type ModerationDeps = {
+  readonly db: Database;
+  readonly log: Logger;
+  /** Checks the content of creates before their charge. */
+  readonly moderator: Moderator;
+  readonly refundUncertain: RefundUncertain;
+};
+
+export type OrderDeps = RequestDeps &
+  ModerationDeps & {
+    readonly acceptCreate: (task: NewTask) => Promise<CreateOutcome>;
+    /** The rate of creates of accounts without a rate of their own; undefined for no limit. */
+    readonly createRate: Rate | undefined;
+    /** The disk that cannot be written; undefined while all can. Returns immediately. */
+    readonly diskProblem: () => string | undefined;
+    /** Starts the workflow in the background; never throws. */
+    readonly startTask: (task: TaskToStart) => void;
+    readonly events: Events;
+  };
 
 /** `param`: the validated request of this call. The task of a replay may have been stored with another seed. */
 export type CreatedTask = (Accepted | Replayed) & { readonly param: TaskParam };
 
-/** The errors of `createTask` beside those of every endpoint: validation, 401, 403 and the rate limit. */
-export const createFailures = [
-  'insufficient_credits',
-  'spend_cap_reached',
-  'model_not_allowed',
-  'idempotency_key_reused',
-  'content_deleted',
-  'too_many_unfinished_tasks',
-  'model_unavailable',
-  'content_refused',
-  'moderation_unavailable',
-  'acceptance_unknown',
-  'acceptance_reverted',
-] as const;
+export type RequestRefusal =
+  | { readonly kind: 'invalid_request'; readonly errors: readonly FieldError[]; readonly hint: string | undefined }
+  | { readonly kind: 'model_not_allowed'; readonly model: string; readonly allowed: readonly string[] }
+  | { readonly kind: 'model_unavailable' };
+
+type ModerationRefusal =
+  | { readonly kind: 'content_refused'; readonly category: string }
+  | { readonly kind: 'moderation_unavailable' };
+
+type AcceptanceRefusal = Exclude<CreateOutcome, { readonly kind: 'accepted' | 'replayed' | 'account_not_found' }>;
+
+/** The reason why nothing was accepted, or why that is uncertain. */
+export type OrderRefusal =
+  | RequestRefusal
+  | { readonly kind: 'disk_full' }
+  | ModerationRefusal
+  | AcceptanceRefusal
+  | UncertainOutcome;
+
+/** `placeOrder` with the dependencies of the process. */
+export type PlaceOrder = (order: TaskOrder) => Promise<CreatedTask | OrderRefusal>;
 
 /**
- * Validates a request, has its content checked, accepts and charges its task, and starts the workflow. Sets the headers of the response.
- * The acceptance calls `acceptWithRetry` (uncertain commits), which calls `task-acceptor.ts` (batches), which calls `accept-task.ts` (one
- * task, and why it is refused). The rules are in the statements of `accept-statement.ts`, except for spend caps, which `acceptCapped` of
+ * Validates an order, has its content checked, accepts and charges its task, and starts the workflow. The acceptance calls
+ * `acceptWithRetry` (uncertain commits) around the acceptor (batches), both in `task-acceptor.ts`, which calls `accept-task.ts` (one task,
+ * and why it is refused). The rules are in the statements of `accept-statement.ts`, except for spend caps, which `acceptCapped` of
  * `accept-task.ts` applies. A task that the moderation hook would check in vain is refused before (`foreseeOutcome`).
  */
-export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Promise<CreatedTask> {
-  const { caller, ctx } = request;
-  const task = await newTask(request, deps);
+export async function placeOrder(order: TaskOrder, deps: OrderDeps): Promise<CreatedTask | OrderRefusal> {
+  const request = await readRequest(order, deps, order.errors);
+  if (request.kind !== 'valid') return request;
   // A task that is accepted now could not be finished.
-  if (deps.diskProblem() !== undefined) throw new HttpError('disk_full');
-  const acceptance = acceptedOrThrow((await moderateCreate(deps, task)) ?? (await acceptWithRetry(deps, task)));
-  const { taskId } = acceptance;
-  ctx.state.taskId = taskId;
-  ctx.state.accepted?.();
-  if (acceptance.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
-  else if (acceptance.rate) ctx.set(rateHeaders('creates', acceptance.rate.limit, acceptance.rate.left));
+  if (deps.diskProblem() !== undefined) return { kind: 'disk_full' };
+  const { accountId } = order.caller;
+  const task = newTask(order, request, deps.createRate);
+  const outcome = (await moderateCreate(deps, task)) ?? (await accept(deps, task));
+  if (outcome.kind === 'account_not_found') throw new Error('the account of a caller does not exist');
+  if (outcome.kind !== 'accepted' && outcome.kind !== 'replayed') return outcome;
   // A replay starts a task whose first process may have stopped before starting it.
-  const isStarted = acceptance.kind === 'replayed' && acceptance.state !== 'waiting';
-  if (!isStarted) deps.startTask({ taskId, accountId: caller.accountId, model: task.param.model });
-  return { ...acceptance, param: task.param };
+  const isStarted = outcome.kind === 'replayed' && outcome.state !== 'waiting';
+  if (!isStarted) deps.startTask({ taskId: outcome.taskId, accountId, model: task.param.model });
+  return { ...outcome, param: task.param };
+}
+
+type ValidRequest = { readonly kind: 'valid'; readonly param: TaskParam; readonly model: CatalogueModel };
+
+/** Validates a request and finds its model. A refusal also lists `errors`, which were found before. */
+export async function readRequest(
+  ordered: OrderedInput,
+  deps: RequestDeps,
+  errors: readonly FieldError[] = [],
+): Promise<ValidRequest | RequestRefusal> {
+  const request = await parseRequest(ordered, deps);
+  if (errors.length > 0 || !request.ok) {
+    const all = [...errors, ...(request.ok ? [] : request.errors)];
+    return { kind: 'invalid_request', errors: all, hint: request.ok ? undefined : request.hint };
+  }
+  const { param } = request;
+  const model = deps.catalogue().models.get(param.model);
+  if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
+  const { models: allowed } = ordered.caller;
+  if (allowed?.includes(model.model) === false) return { kind: 'model_not_allowed', model: model.model, allowed };
+  if (!deps.isSold(model.model)) return { kind: 'model_unavailable' };
+  return { kind: 'valid', param, model };
+}
+
+async function parseRequest(
+  { caller, input, translate }: OrderedInput,
+  { db, catalogue, parseTaskRequest, publicUrl }: RequestDeps,
+) {
+  const { models } = catalogue();
+  const request = translate(input, { parse: parseTaskRequest, models });
+  if (!request.ok) return request;
+  const { input: media, model: name } = request.param;
+  const model = models.get(name);
+  const refuseSize = (size: FrameSize) => model && refuseImage(model, media, size);
+  const errors = await refuseUploads(db, { accountId: caller.accountId, publicUrl, input: media, refuseSize });
+  // Parses again, so that errors name the field in the client's spelling.
+  return errors.length === 0 ? request : translate(input, { parse: () => ({ ok: false, errors }), models });
 }
 
 /** The task takes its prices and its deadline from the present catalogue, so that later changes do not affect it. */
-async function newTask(request: CreateRequest, deps: HttpDeps): Promise<NewTask> {
-  const { caller, ctx, dialect } = request;
-  const idempotency = request.idempotency ?? idempotencyKeyOf(ctx);
-  const { param, model } = await readTaskRequest(request, deps, 'error' in idempotency ? [idempotency.error] : []);
-  return {
-    taskId: uuidv7(),
-    accountId: caller.accountId,
-    by: caller.by,
-    ...taskTerms(model, param),
-    idempotencyKey: idempotency.key,
-    ...attemptOf(request),
-    createRate: deps.createRate,
-    dialect,
-  };
-}
-
-/** The default of OpenAI's SDKs. */
-const defaultTimeoutMs = 600_000;
-const maxTimeoutMs = 3_600_000;
-const maxCountedRetries = 10;
-/** The pause before a repeat is at most as long. */
-const maxBackoffMs = 60_000;
-
-function attemptOf({ caller, ctx, mergesAfterEndMs }: CreateRequest): Pick<NewTask, 'attempt' | 'repeatWindowMs'> {
-  if (mergesAfterEndMs !== undefined) return { attempt: 'running', repeatWindowMs: mergesAfterEndMs };
-  const marked = markedAttempt(ctx);
-  return caller.mergeRepeats === true ? { ...marked, attempt: 'merged' } : marked;
+function newTask(order: TaskOrder, { model, param }: ValidRequest, createRate: Rate | undefined): NewTask {
+  const { caller, dialect, idempotencyKey, attempt, repeatWindowMs } = order;
+  const { accountId, by } = caller;
+  const repeat = { idempotencyKey, attempt, repeatWindowMs };
+  return { taskId: uuidv7(), accountId, by, ...taskTerms(model, param), ...repeat, createRate, dialect };
 }
 
 /**
- * SDKs generated by Stainless, such as OpenAI's, repeat creates without an Idempotency-Key. They count the repeats in a header, and each may
- * have waited for its response until the timeout, which the SDK for Node sends only if it was set for the request.
+ * Has the content of a create checked before its charge, where the model or the installation has a moderation hook. Returns the outcome
+ * of a create that needs no check, because it repeats an accepted one or is refused anyway; undefined if the task may be accepted.
  */
-function markedAttempt(ctx: Context): Pick<NewTask, 'attempt' | 'repeatWindowMs'> {
-  const header = ctx.get('X-Stainless-Retry-Count');
-  if (!/^\d{1,4}$/.test(header)) return {};
-  const attempt = Number(header);
-  if (attempt === 0) return { attempt };
-  const seconds = ctx.get('X-Stainless-Timeout') || ctx.get('X-Stainless-Read-Timeout');
-  const isGiven = /^\d{1,6}(\.\d{1,9})?$/.test(seconds);
-  const timeoutMs = isGiven ? Math.min(maxTimeoutMs, 1000 * Number(seconds)) : defaultTimeoutMs;
-  const retries = Math.min(maxCountedRetries, attempt);
-  return { attempt, repeatWindowMs: retries * (timeoutMs + maxBackoffMs) };
+export async function moderateCreate(
+  deps: ModerationDeps,
+  task: NewTask,
+): Promise<CreateOutcome | UncertainOutcome | ModerationRefusal | undefined> {
+  const { log, moderator } = deps;
+  const { accountId, param } = task;
+  const { model, input } = param;
+  if (!moderator.checks(model)) return undefined;
+  const foreseen = await foresee(deps, task);
+  if (foreseen !== undefined) return foreseen;
+  const images = mediaUrlsOf(input).filter(({ kind }) => kind === 'image');
+  const verdict = await moderator.check({ model, prompt: input.prompt, imageUrls: images.map(({ url }) => url) });
+  if (verdict.kind === 'allowed') return undefined;
+  // A hook may return another verdict for the same content. If another attempt
+  // at this create was accepted in the meantime, its task is returned.
+  const earlier = await foresee(deps, task);
+  if (earlier?.kind === 'replayed' || earlier?.kind === 'acceptance_reverted') return earlier;
+  if (verdict.kind === 'unchecked') return { kind: 'moderation_unavailable' };
+  const { category } = verdict;
+  log.info({ accountId, model, category }, 'create refused by moderation');
+  return { kind: 'content_refused', category };
 }
 
-function acceptedOrThrow(outcome: CreateOutcome): Accepted | Replayed {
-  switch (outcome.kind) {
-    case 'accepted':
-    case 'replayed':
-      return outcome;
-    case 'key_reused':
-      throw new HttpError('idempotency_key_reused');
-    case 'content_deleted':
-      throw new HttpError('content_deleted', { msg: 'the task of this Idempotency-Key was deleted; use another key' });
-    case 'insufficient_credits': {
-      const { required, balance } = outcome;
-      const msg = `the balance is too low: ${required} credits required, ${balance} available`;
-      throw new HttpError('insufficient_credits', { msg, data: { required, balance } });
-    }
-    case 'spend_cap_reached':
-      throw spendCapReached(outcome);
-    case 'too_many_unfinished_tasks':
-      throw new HttpError('too_many_unfinished_tasks', { data: { limit: outcome.limit } });
-    case 'too_fast': {
-      const { limit, left } = outcome.rate;
-      throw new HttpError('rate_limited', { headers: refusalHeaders('creates', limit, left, Math.random()) });
-    }
-    case 'key_inactive':
-      throw new HttpError('unauthorized');
-    case 'account_suspended':
-      throw new HttpError('account_suspended');
-    case 'account_not_found':
-      break;
+/**
+ * Does the same as `foreseeOutcome`, but also records the task of another
+ * attempt as the answer to this one. Until that is committed, the task could
+ * still be refunded after an uncertain response.
+ */
+async function foresee({ db, refundUncertain }: ModerationDeps, task: NewTask) {
+  const foreseen = await foreseeOutcome(db, task);
+  if (foreseen?.kind !== 'replayed' || !isAttempt(task)) return foreseen;
+  return acceptWithRetry({ accept: (attempt) => answerAttempt(db, attempt), refundUncertain }, task);
+}
+
+/** Accepts a task, and counts it once. */
+async function accept({ acceptCreate, refundUncertain, events }: OrderDeps, task: NewTask) {
+  const startedAt = performance.now();
+  const outcome = await acceptWithRetry({ accept: acceptCreate, refundUncertain }, task);
+  if (outcome.kind === 'accepted') {
+    events.emit({ kind: 'stage_ended', stage: 'accept', durationMs: performance.now() - startedAt });
+    events.emit({ kind: 'task_charged', model: task.param.model, credits: outcome.creditsCharged });
   }
-  throw new Error('the account of a caller does not exist');
-}
-
-function spendCapReached({ required, cap }: Extract<CreateOutcome, { kind: 'spend_cap_reached' }>): HttpError {
-  const { subject, period, credits, spent, resetsAt } = cap;
-  const span = period === 'total' ? 'in total' : `per ${period}`;
-  const resets = resetsAt === undefined ? '' : `; it resets at ${new Date(resetsAt).toISOString()}`;
-  const msg = `the ${subject} may spend ${credits} credits ${span}: ${spent} spent, ${required} required${resets}`;
-  const data = { subject, period, cap: credits, spent, required, resetTime: resetsAt ?? null };
-  return new HttpError('spend_cap_reached', { msg, data });
+  return outcome;
 }

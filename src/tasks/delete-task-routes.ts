@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { uploadIdsOf } from '../media/upload.ts';
 import { mediaUrlsOf } from './task-input.ts';
 import { deleteTaskContentAs } from './content-deletion.ts';
-import { deleteEndedTask, deleteFilesOf, deleteTaskFor, requireEnded } from './delete-task.ts';
+import { type DeleteDeps, deleteEndedTask, deleteFilesOf } from './delete-task.ts';
 import { actOnEach, outcomesOf, taskIdsField } from './many-tasks-routes.ts';
 import { findTask } from './tasks.ts';
 import { ownTask } from '../http/authentication.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { existing } from '../http/errors.ts';
+import { existing, HttpError } from '../http/errors.ts';
 import { idField, opaqueId, reasonField, unixMs } from '../http/fields.ts';
 
 const deletedTaskSchema = z.strictObject({ taskId: z.string(), contentDeleteTime: unixMs }).meta({ id: 'DeletedTask' });
@@ -25,8 +25,8 @@ export const deleteTask = defineEndpoint({
   body: z.strictObject({ taskId: opaqueId.min(1, { error: 'is required' }) }),
   data: deletedTaskSchema,
   failures: ['task_not_found', 'task_not_finished'],
-  handler: async ({ caller, input }, deps) => {
-    return deleteTaskFor(deps, await ownTask(deps.db, input.taskId, caller.accountId));
+  handler: async ({ caller, input }, deps: DeleteDeps) => {
+    return requireEnded(await deleteEndedTask(deps, await ownTask(deps.db, input.taskId, caller.accountId)));
   },
 });
 
@@ -48,7 +48,7 @@ export const deleteTasks = defineEndpoint({
       })
       .meta({ id: 'TaskDeletion' }),
   ),
-  handler: ({ caller, input }, deps) =>
+  handler: ({ caller, input }, deps: DeleteDeps) =>
     actOnEach(input.taskIds, async (taskId) => {
       const task = await findTask(deps.db, taskId);
       if (task?.accountId !== caller.accountId) return undefined;
@@ -66,10 +66,16 @@ export const adminDeleteTask = defineEndpoint({
   body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
   data: deletedTaskSchema,
   failures: ['task_not_found', 'task_not_finished'],
-  handler: async ({ actor, input: { taskId, reason } }, deps) => {
+  handler: async ({ actor, input: { taskId, reason } }, deps: DeleteDeps) => {
     const task = existing(await findTask(deps.db, taskId), 'task_not_found');
     const uploadIds = uploadIdsOf(deps.publicUrl, mediaUrlsOf(task.param.input));
     const deletion = requireEnded(await deleteTaskContentAs(deps.db, actor, { task, uploadIds, reason }));
     return deleteFilesOf(deps, task, deletion);
   },
 });
+
+/** Refuses to delete the content of a task that has not ended. */
+export function requireEnded<Deletion>(deletion: Deletion | undefined): Deletion {
+  if (deletion !== undefined) return deletion;
+  throw new HttpError('task_not_finished', { msg: 'the task has not ended; cancel it first' });
+}

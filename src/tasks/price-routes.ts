@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { adapterOf } from '../ingress/dialect.ts';
 import { quoteTask } from '../credits/price-rule.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { anyJson, readTaskRequest } from './read-task-request.ts';
+import { readRequest, type RequestDeps } from './create-task.ts';
+import { anyJson, orderError } from './create-task-routes.ts';
 import { taskTerms } from './task-terms.ts';
 
 const credits = z.int().nonnegative();
@@ -28,9 +29,11 @@ export const quoteTaskPrice = defineEndpoint({
     })
     .meta({ id: 'TaskPrice' }),
   failures: ['model_unavailable', 'model_not_allowed'],
-  handler: async (call, deps) => {
+  handler: async (call, deps: RequestDeps) => {
     const { taskRequest: translate } = adapterOf(call.dialect);
-    const { param, model } = await readTaskRequest({ ...call, translate }, deps);
+    const request = await readRequest({ ...call, translate }, deps);
+    if (request.kind !== 'valid') throw orderError(request);
+    const { param, model } = request;
     const { listedPrices } = taskTerms(model, param);
     const { accountId } = call.caller;
     const durationSeconds = param.input.duration;

@@ -1,11 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { acceptBatch, acceptTask, lostRace, type NotInBatch } from './accept-task.ts';
 import { withAccountLock } from './account-lock.ts';
 import { answerUnderLock, isAttempt, recordCreator } from './create-attempts.ts';
-import type { CreateOutcome, Accepted, NewTask } from './create-outcome.ts';
+import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './create-outcome.ts';
 import { createBatcher } from '../platform/database/batch.ts';
 import { defaultQueueLimits, type QueueLimits } from '../platform/database/connection-queue.ts';
 import { type Database, DatabaseBusy, DatabaseUnavailable, wasCancelled } from '../platform/database/database.ts';
+
+const retryDelaysMs = [100, 400, 1_000] as const;
+const retryLimitMs = 2_000;
+
+/** `accept` returns undefined if it neither accepts nor refuses: the task may still be accepted otherwise. */
+type Acceptance<Outcome> = {
+  readonly accept: (task: NewTask) => Promise<Outcome>;
+  /** Refunds a task that may exist although its request failed. */
+  readonly refundUncertain: RefundUncertain;
+};
+export type RefundUncertain = (task: { readonly taskId: string; readonly accountId: string }) => void;
+
+/**
+ * Retries a broken commit with the same task id, which finds the first commit or repeats it. If the commit stays uncertain, a client with
+ * an Idempotency-Key can repeat the request; any other gets a refund.
+ */
+export function acceptWithRetry(
+  acceptance: Acceptance<CreateOutcome>,
+  task: NewTask,
+): Promise<CreateOutcome | UncertainOutcome>;
+export function acceptWithRetry(
+  acceptance: Acceptance<CreateOutcome | undefined>,
+  task: NewTask,
+): Promise<CreateOutcome | UncertainOutcome | undefined>;
+export async function acceptWithRetry(
+  { accept, refundUncertain }: Acceptance<CreateOutcome | undefined>,
+  task: NewTask,
+): Promise<CreateOutcome | UncertainOutcome | undefined> {
+  const startedAt = performance.now();
+  let isUncertain = false;
+  for (let retry = 0; ; retry += 1) {
+    try {
+      const answer = await accept(task);
+      if (answer === undefined || answer.kind === 'accepted') return answer;
+      // A replay of this request's own first commit is its acceptance.
+      if (answer.kind === 'replayed') return answer.taskId === task.taskId ? { ...answer, kind: 'accepted' } : answer;
+      // An earlier attempt may still commit, which would contradict this refusal.
+      if (isUncertain) refundUncertain(task);
+      return answer;
+    } catch (error) {
+      const isUnavailable = error instanceof DatabaseUnavailable;
+      isUncertain ||= isUnavailable && error.wasSent;
+      // A busy database has already used up the client's waiting time.
+      const mayRetry = isUnavailable && !(error instanceof DatabaseBusy);
+      const delayMs = (mayRetry ? retryDelaysMs[retry] : undefined) ?? Infinity;
+      if (performance.now() - startedAt + delayMs <= retryLimitMs) await delay(delayMs);
+      else if (isUncertain) return uncertainOutcome(task, refundUncertain, error);
+      else throw error;
+    }
+  }
+}
+
+function uncertainOutcome(task: NewTask, refundUncertain: RefundUncertain, error: unknown): UncertainOutcome {
+  const cause = error instanceof DatabaseUnavailable ? (error.cause ?? error) : error;
+  if (task.idempotencyKey !== undefined) return { kind: 'acceptance_unknown', cause };
+  refundUncertain(task);
+  return { kind: 'acceptance_reverted', cause };
+}
 
 /** Bounds a statement to about 3 MB, because a task has up to 90 KB. */
 export const maxBatchSize = 32;

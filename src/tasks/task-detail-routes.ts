@@ -6,17 +6,21 @@ import { countAhead, findMaker } from './task-maker.ts';
 import { findTask } from './tasks.ts';
 import { previewsOf } from '../media/upload-previews.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { existing } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { idParameter, strictQuery, taskIdParameter } from '../http/query.ts';
 import {
+  type DetailDeps,
   operatorTaskDetailSchema,
   presentOperatorTaskDetail,
   presentTaskDetail,
   taskDetailSchema,
   type TaskSources,
 } from './task-detail-view.ts';
-import { presentTask } from './task-view.ts';
+import type { ReadTasks } from './read-tasks.ts';
+import { presentTask, type RecordDeps } from './task-view.ts';
+
+type Deps = WithDb & RecordDeps & DetailDeps & { readonly publicUrl: string };
 
 export const showTimeline = defineEndpoint({
   operationId: 'getTaskTimeline',
@@ -30,7 +34,7 @@ export const showTimeline = defineEndpoint({
   query: strictQuery({ taskId: taskIdParameter }),
   data: taskDetailSchema,
   failures: ['task_not_found'],
-  handler: async ({ caller, task: found }, deps) => {
+  handler: async ({ caller, task: found }, deps: Deps & { readonly readTasks: ReadTasks }) => {
     const task = existing(found, 'task_not_found');
     const sources = await readSources(deps, task);
     await deps.readTasks.record(caller.by, [task]);
@@ -49,13 +53,13 @@ export const adminShowTask = defineEndpoint({
   query: strictQuery({ taskId: idParameter('a task') }),
   data: operatorTaskDetailSchema,
   failures: ['task_not_found'],
-  handler: async ({ query }, deps) => {
+  handler: async ({ query }, deps: Deps & { readonly temporalUiUrl: string | undefined }) => {
     const task = existing(await findTask(deps.db, query.taskId), 'task_not_found');
     return presentOperatorTaskDetail(deps, await readSources(deps, task));
   },
 });
 
-async function readSources(deps: HttpDeps, task: Task): Promise<TaskSources> {
+async function readSources(deps: Deps, task: Task): Promise<TaskSources> {
   const mediaUrls = mediaUrlsOf(task.param.input).map(({ url }) => url);
   const isWaiting = !isFinal(task.state) && task.state !== 'generating';
   const [record, detail, maker, previews, ahead, account] = await Promise.all([

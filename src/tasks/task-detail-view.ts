@@ -10,7 +10,6 @@ import { comparedAspects, orderDifferences } from '../media/compare-order.ts';
 import type { UploadPreview } from '../media/upload-previews.ts';
 import { taskWorkflowId } from '../temporal/task-queues.ts';
 import { orNull, unixMs } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { view } from '../http/view.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
 import {
@@ -19,7 +18,14 @@ import {
   presentCallback,
   presentOperatorCallback,
 } from '../callbacks/callback-view.ts';
-import { contentDeleteTimeSchema, makerSchema, posterUrlOf, posterUrlSchema, taskRecordSchema } from './task-view.ts';
+import {
+  contentDeleteTimeSchema,
+  type LinkStore,
+  makerSchema,
+  posterUrlOf,
+  posterUrlSchema,
+  taskRecordSchema,
+} from './task-view.ts';
 
 /** The details of a task that its account receives. They name no provider. */
 export const taskDetailSchema = z
@@ -111,15 +117,21 @@ export type TaskSources = Awaited<ReturnType<typeof readTaskDetail>> & {
   readonly nowMs: number;
 };
 
-type ViewDeps = Pick<HttpDeps, 'resultStore' | 'retentionMs' | 'temporalUiUrl'>;
+export type DetailDeps = {
+  readonly resultStore: LinkStore;
+  readonly retentionMs: number;
+};
 
-export function presentTaskDetail(deps: ViewDeps, sources: TaskSources) {
+export function presentTaskDetail(deps: DetailDeps, sources: TaskSources) {
   const { delivery, attempts, nowMs } = sources;
   const callback = delivery === undefined ? null : presentCallback(delivery, attempts, nowMs);
   return view(taskDetailSchema, { ...fieldsOf(deps, sources, callback), callback });
 }
 
-export function presentOperatorTaskDetail(deps: ViewDeps, sources: TaskSources) {
+export function presentOperatorTaskDetail(
+  deps: DetailDeps & { readonly temporalUiUrl: string | undefined },
+  sources: TaskSources,
+) {
   const { task, accountName, delivery, attempts, providerJobs } = sources;
   const callback = delivery === undefined ? null : presentOperatorCallback(delivery, attempts);
   return view(operatorTaskDetailSchema, {
@@ -138,7 +150,7 @@ export function presentOperatorTaskDetail(deps: ViewDeps, sources: TaskSources) 
 
 type CallbackTimes = { readonly createTime: number; readonly completeTime: number | null };
 
-function fieldsOf(deps: ViewDeps, sources: TaskSources, callback: CallbackTimes | null) {
+function fieldsOf(deps: DetailDeps, sources: TaskSources, callback: CallbackTimes | null) {
   const { task, record, maker, previews, ahead, ledger, providerJobs, nowMs } = sources;
   const { result, completedAt, mediaDeletedAt } = task;
   return {

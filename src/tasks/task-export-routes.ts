@@ -8,9 +8,12 @@ import {
   operatorTaskFilter,
   ownFilterOf,
   ownTaskFilter,
+  type OperatorFilterDeps,
+  type SearchDeps,
 } from './task-list-routes.ts';
 import { csvLine } from '../credits/csv-line.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { strictQuery } from '../http/query.ts';
 import type { Database } from '../platform/database/database.ts';
 
@@ -37,7 +40,7 @@ const exportTasks = defineEndpoint({
   description: exported,
   query: strictQuery(ownTaskFilter),
   ...csvAnswer,
-  handler: ({ caller: { accountId }, query, ctx }, deps) => {
+  handler: ({ caller: { accountId }, query, ctx }, deps: WithDb & SearchDeps) => {
     ctx.set('Content-Disposition', disposition);
     return Promise.resolve(Readable.from(csvOf(deps.db, columns, ownFilterOf(accountId, query, deps))));
   },
@@ -50,7 +53,7 @@ const adminExport = defineEndpoint({
   description: `${exported} ${aboutOperatorFilter}`,
   query: strictQuery(operatorTaskFilter),
   ...csvAnswer,
-  handler: ({ query, ctx }, deps) => {
+  handler: ({ query, ctx }, deps: WithDb & OperatorFilterDeps) => {
     ctx.set('Content-Disposition', disposition);
     const written = [...columns, ...columnsOfOperators];
     return Promise.resolve(Readable.from(csvOf(deps.db, written, operatorFilterOf(query, deps))));

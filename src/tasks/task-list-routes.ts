@@ -3,17 +3,19 @@ import { countTasks, maxCountedTasks, type TaskGroup } from './count-tasks.ts';
 import { failOutcome, type FailOutcome, failOutcomes } from './fail-code.ts';
 import type { TaskFilter } from './task-filter.ts';
 import { listTasks } from './task-list.ts';
+import type { ReadTasks } from './read-tasks.ts';
 import { taskSearch } from './task-search.ts';
 import {
   listedTaskSchema,
   operatorListedTaskSchema,
   presentListedTask,
   presentOperatorListedTask,
+  type RecordDeps,
 } from './task-view.ts';
 import { type FailCode, failCodes, taskStates } from './task.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithClock, WithDb } from '../http/endpoint.ts';
 import { oneOf } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import {
   createdBetween,
   cutPage,
@@ -25,6 +27,10 @@ import {
   textParameter,
 } from '../http/query.ts';
 import { dayMs } from '../platform/duration.ts';
+
+/** `searchesPrompts`: lists of tasks can be searched by words of prompts. */
+export type SearchDeps = { readonly searchesPrompts: boolean };
+export type OperatorFilterDeps = SearchDeps & WithClock;
 
 // Lists, counts and exports take the same filters, so that all three are about the same tasks.
 
@@ -64,8 +70,6 @@ export const operatorTaskFilter = { ...stateFilter, ...operatorFilter };
 
 type OwnFilter = z.output<z.ZodObject<typeof ownTaskFilter>>;
 type OperatorFilter = z.output<z.ZodObject<typeof operatorTaskFilter>>;
-type SearchDeps = Pick<HttpDeps, 'searchesPrompts'>;
-
 /** A parameter has the name of its filter, or is mapped to filters here. Any other one does not compile. */
 function filterOf(query: Partial<OperatorFilter>, deps: SearchDeps): TaskFilter {
   const { search, failCode, outcome, from: fromMs, to: toMs, ...named } = query;
@@ -97,13 +101,15 @@ export const aboutOperatorFilter =
   `Without \`accountId\`, filters by \`model\`, \`createdBy\`, \`provider\` or \`search\` cover only the ${maxScanMs / dayMs} days before ` +
   '`to`, or before now. Words of prompts require an `accountId`.';
 
-export function operatorFilterOf(query: Partial<OperatorFilter>, deps: SearchDeps & Pick<HttpDeps, 'now'>): TaskFilter {
+export function operatorFilterOf(query: Partial<OperatorFilter>, deps: OperatorFilterDeps): TaskFilter {
   const filter = filterOf(query, deps);
   const { accountId, model, createdBy, provider, search, fromMs = 0, toMs } = filter;
   const isSearch = search !== undefined && search.taskId === undefined;
   const isScan = accountId === undefined && (isSearch || (model ?? createdBy ?? provider) !== undefined);
   return { ...filter, fromMs: isScan ? Math.max(fromMs, (toMs ?? deps.now()) - maxScanMs) : fromMs };
 }
+
+type ListDeps = WithDb & SearchDeps & RecordDeps;
 
 const listed = 'Lists tasks newest first. Tasks created while you page do not shift later pages.';
 
@@ -115,7 +121,10 @@ export const listTasksOfAccount = defineEndpoint({
   description: listed,
   query: strictQuery({ ...ownTaskFilter, ...idPage }),
   data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ caller: { accountId, by }, query: { cursor: after, limit, ...query } }, deps) => {
+  handler: async (
+    { caller: { accountId, by }, query: { cursor: after, limit, ...query } },
+    deps: ListDeps & { readonly readTasks: ReadTasks },
+  ) => {
     const filter = { ...ownFilterOf(accountId, query, deps), after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     await deps.readTasks.record(by, page);
@@ -130,7 +139,7 @@ const adminList = defineEndpoint({
   description: `${listed} ${aboutOperatorFilter}`,
   query: strictQuery({ ...operatorTaskFilter, ...idPage }),
   data: z.strictObject({ tasks: z.array(operatorListedTaskSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ query: { cursor: after, limit, ...query } }, deps) => {
+  handler: async ({ query: { cursor: after, limit, ...query } }, deps: ListDeps & WithClock) => {
     const filter = { ...operatorFilterOf(query, deps), after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     return { tasks: await Promise.all(page.map((task) => presentOperatorListedTask(deps, task))), nextCursor };
@@ -170,7 +179,7 @@ const count = defineEndpoint({
   description: counted,
   query: strictQuery(sharedFilter),
   data: taskCountsSchema,
-  handler: async ({ caller: { accountId }, query }, deps) => ({
+  handler: async ({ caller: { accountId }, query }, deps: WithDb & SearchDeps) => ({
     counts: await countTasks(deps.db, ownFilterOf(accountId, query, deps)),
   }),
 });
@@ -182,7 +191,9 @@ const adminCount = defineEndpoint({
   description: `${counted} ${aboutOperatorFilter}`,
   query: strictQuery(operatorFilter),
   data: taskCountsSchema,
-  handler: async ({ query }, deps) => ({ counts: await countTasks(deps.db, operatorFilterOf(query, deps)) }),
+  handler: async ({ query }, deps: WithDb & OperatorFilterDeps) => ({
+    counts: await countTasks(deps.db, operatorFilterOf(query, deps)),
+  }),
 });
 
 export const taskListEndpoints = [listTasksOfAccount, count];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { WithCatalogue } from '../models/catalogue/models.ts';
 import { adapterOf } from '../ingress/dialect.ts';
 import { kieRecordSchema } from '../ingress/kie/kie-record.ts';
 import type { FieldError } from '../platform/field-errors.ts';
@@ -7,11 +8,21 @@ import { isFinal } from './task.ts';
 import { operatorTaskExportEndpoints, taskExportEndpoints } from './task-export-routes.ts';
 import { operatorTaskListEndpoints, taskListEndpoints } from './task-list-routes.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { WithDb } from '../http/endpoint.ts';
 import { existing, HttpError } from '../http/errors.ts';
 import { taskIdParameter } from '../http/query.ts';
-import { presentTask, taskRecordSchema } from './task-view.ts';
-import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
+import { presentTask, type RecordDeps, taskRecordSchema } from './task-view.ts';
+import { longPoll, preferenceApplied, preferHeader } from './long-poll-http.ts';
+import type { ReadTasks } from './read-tasks.ts';
+import type { TaskWaiters } from './task-waiters.ts';
 import { findTask } from './tasks.ts';
+
+type Deps = WithDb &
+  WithCatalogue &
+  RecordDeps & {
+    readonly taskWaiters: TaskWaiters;
+    readonly readTasks: ReadTasks;
+  };
 
 const recordInfo = defineEndpoint({
   operationId: 'recordInfo',
@@ -25,7 +36,7 @@ const recordInfo = defineEndpoint({
   data: z.union([taskRecordSchema, kieRecordSchema]),
   answerHeaders: preferenceApplied,
   failures: ['task_not_found'],
-  handler: async ({ caller, dialect, task, ctx }, deps) => {
+  handler: async ({ caller, dialect, task, ctx }, deps: Deps) => {
     const { unknownTask, taskRecord } = adapterOf(dialect);
     if (task === undefined) throw taskNotFound(unknownTask);
     const isHeld = !isFinal(task.state) && (await longPoll(ctx, deps.taskWaiters, task));

@@ -5,7 +5,6 @@ import { failCodes, isFinal, type Task, taskStates } from './task.ts';
 import { resultLinks } from '../media/signed-link.ts';
 import type { ListedTask } from './task-list.ts';
 import { unixMs } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { view } from '../http/view.ts';
 
 const credits = z.int().nonnegative();
@@ -64,7 +63,11 @@ export const taskRecordSchema = z
 /** Signs links to media. */
 export type LinkStore = { readonly link: (key: string) => string };
 
-type RecordDeps = Pick<HttpDeps, 'progressOf'> & { readonly resultStore: LinkStore };
+export type RecordDeps = {
+  /** Progress of a live task, 0 to 100; bounded in time, never rejects. */
+  readonly progressOf: (task: Task) => Promise<number>;
+  readonly resultStore: LinkStore;
+};
 
 export async function presentTask(deps: RecordDeps, task: Task): Promise<TaskRecord> {
   const progress = isFinal(task.state) ? 0 : await deps.progressOf(task);

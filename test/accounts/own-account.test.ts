@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { exportAccount } from '../../src/accounts/account-export.ts';
+import { exportAccount } from '../../src/accounts/account-export-view.ts';
 import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
 import { eventTypes } from '../../src/callbacks/event.ts';
 import type { Database } from '../../src/platform/database/database.ts';

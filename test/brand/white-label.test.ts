@@ -12,7 +12,7 @@ import { statementHtml } from '../../src/credits/statement-view.ts';
 import { mailKinds, writeMail } from '../../src/mail/mail.ts';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
-import { registrationOptions } from '../../src/people/passkey-ceremony.ts';
+import { registrationOptions } from '../../src/people/passkey-ceremony-http.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 

@@ -1,5 +1,5 @@
 import { setMembership } from '../../src/people/memberships.ts';
-import { clearedCookie } from '../../src/people/session-cookie.ts';
+import { clearedCookie } from '../../src/people/session-cookie-http.ts';
 import { createSession } from '../../src/people/sessions.ts';
 import { createUser } from '../../src/people/users.ts';
 import type { Database } from '../../src/platform/database/database.ts';

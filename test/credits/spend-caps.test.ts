@@ -9,8 +9,7 @@ import { type CapChange, type CapSubject, listSpendCaps, setCaps, setSpendCaps }
 import { type Database, DatabaseUnavailable, readRow } from '../../src/platform/database/database.ts';
 import { acceptCappedTask } from '../../src/tasks/accept-statement.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
-import { acceptWithRetry } from '../../src/tasks/accept-with-retry.ts';
-import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
+import { acceptWithRetry, createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { settledOrBlocked } from '../support/held-statement.ts';
@@ -133,7 +132,7 @@ test('creates and refunds at the same time leave exactly what was charged and no
 test('a create whose commit is uncertain is charged once, and counts once', async () => {
   const client = await newKey(await newAccount(), { total: price });
   let commits = 0;
-  const acceptCreate = createTaskAcceptor({
+  const accept = createTaskAcceptor({
     ...database.db,
     transaction: async (work) => {
       const result = await database.db.transaction(work);
@@ -146,7 +145,7 @@ test('a create whose commit is uncertain is charged once, and counts once', asyn
   for (const attempt of [undefined, 1] as const) {
     commits = 0;
     const other = attempt === undefined ? client : await newKey(await newAccount(), { total: price });
-    const answer = await acceptWithRetry({ acceptCreate, refundUncertain }, taskOf(other, { attempt }));
+    const answer = await acceptWithRetry({ accept, refundUncertain }, taskOf(other, { attempt }));
     assert.equal(answer.kind, 'accepted');
     assert.deepEqual(await spentOf(other), [['key', 'total', price]]);
     assert.equal((await findAccount(database.db, other.accountId))?.balance, 999 * price);

@@ -6,6 +6,7 @@ import { defaultModels } from '../../src/models/model.ts';
 import { createRouters } from '../../src/http/app.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
+import { filesUnder } from '../support/imports.ts';
 import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
 // Tests run in the root of the project, as npm and the lint's configuration want it.
@@ -68,6 +69,18 @@ test('every endpoint under /api/ is documented, and every documented one exists'
     documented.filter((endpoint) => !served.includes(endpoint)),
     [],
   );
+});
+
+test('every endpoint that a file declares is served', () => {
+  const declared = filesUnder('src')
+    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/^ +operationId: '(\w+)',$/gm)])
+    .map(([, operationId]) => operationId);
+  const served = new Set<string | undefined>(endpoints.map(({ operationId }) => operationId));
+  assert.deepEqual(
+    declared.filter((operationId) => !served.has(operationId)),
+    [],
+  );
+  assert.ok(declared.length > 100, 'the declarations were found');
 });
 
 test('every operation documents its success, our own fault and, when it takes a key, its absence', () => {

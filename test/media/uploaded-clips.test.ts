@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import { maxBytesAtOnce } from '../../src/http/limits/upload-slots.ts';
 import { maxUploadBytes } from '../../src/media/upload.ts';
-import type { UploadOutcome } from '../../src/http/http-deps.ts';
+import type { UploadOutcome } from '../../src/media/media-uploads.ts';
 import * as hostile from '../support/hostile-clips.ts';
 import * as images from '../support/hostile-images.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { maxUploadBytes, maxUploads, uploadFromUrl } from '../../src/media/upload.ts';
-import type { UploadOutcome } from '../../src/http/http-deps.ts';
+import type { UploadOutcome } from '../../src/media/media-uploads.ts';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import * as images from '../support/hostile-images.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { relyingParty } from '../../src/people/passkey-ceremony.ts';
+import { relyingParty } from '../../src/people/passkey-ceremony-http.ts';
 import { addPasskey } from '../../src/people/passkeys.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ownBrand } from '../../src/brand/brand.ts';
-import { explainWeakPassword } from '../../src/people/check-password.ts';
+import { explainWeakPassword } from '../../src/people/check-password-http.ts';
 import { hashPassword, isPassword, PasswordsBusy } from '../../src/people/passwords.ts';
 import { inviteAs, resetAs } from '../../src/people/people.ts';
 import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { endpoints } from '../../src/http/endpoints.ts';
-import { isCookieExposed } from '../../src/people/session-cookie.ts';
+import { isCookieExposed } from '../../src/people/session-cookie-http.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { type Browser, goodPassword, newBrowser, newMember, newPerson, signIn } from '../support/person.ts';

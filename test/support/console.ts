@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import type { Role } from '../../src/people/role.ts';
-import { clearedCookie } from '../../src/people/session-cookie.ts';
+import { clearedCookie } from '../../src/people/session-cookie-http.ts';
 import { setMembership } from '../../src/people/memberships.ts';
 import { createSession } from '../../src/people/sessions.ts';
 import { createUser, findUserByEmail } from '../../src/people/users.ts';

@@ -1,6 +1,6 @@
-import type { HttpDeps } from '../../src/http/http-deps.ts';
+import type { AppNeeds } from '../../src/http/app.ts';
 
 /** An API that answers `/readyz` once `gate` resolves. */
-export function heldReadiness(gate: () => Promise<unknown>): Pick<HttpDeps, 'readiness'> {
+export function heldReadiness(gate: () => Promise<unknown>): Pick<AppNeeds, 'readiness'> {
   return { readiness: () => gate().then(() => []) };
 }

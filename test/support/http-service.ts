@@ -7,12 +7,20 @@ import type { Catalogue } from '../../src/models/catalogue/models.ts';
 import type { Model } from '../../src/models/model.ts';
 import type { Scope } from '../../src/accounts/api-key.ts';
 import { createTaskRequestParser } from '../../src/tasks/task-request.ts';
-import { createApp } from '../../src/http/app.ts';
+import { ownBrand } from '../../src/brand/brand.ts';
+import { type AppNeeds, createApp } from '../../src/http/app.ts';
+import { createLimiters } from '../../src/http/limits/limiters.ts';
+import { noModerator } from '../../src/moderation/moderator.ts';
+import { closedSignUp } from '../../src/people/sign-up.ts';
+import { noRequestLog } from '../../src/requests/request-log.ts';
+import type { TaskToStop } from '../../src/tasks/cancel-task.ts';
+import { type OrderDeps, placeOrder } from '../../src/tasks/create-task.ts';
+import { createReadTasks } from '../../src/tasks/read-tasks.ts';
+import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { createKeyTouches } from '../../src/accounts/key-touches.ts';
-import { type TaskToStop, createHttpDeps, type HttpDeps } from '../../src/http/http-deps.ts';
-import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
+import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/http/server/server.ts';
-import { createTaskWaiters } from '../../src/tasks/long-poll.ts';
+import { createTaskWaiters } from '../../src/tasks/task-waiters.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { createMediaUploads } from '../../src/media/media-uploads.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
@@ -25,14 +33,14 @@ import { createFolderStore } from './folder-store.ts';
 import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';
 import { recordOutcome } from './recorded-outcomes.ts';
 
-export type StartedTask = Parameters<HttpDeps['startTask']>[0];
-export type Redelivery = Parameters<HttpDeps['redeliver']>[0];
+export type StartedTask = Parameters<OrderDeps['startTask']>[0];
+export type Redelivery = Parameters<AppNeeds['redeliver']>[0];
 export type LogLine = Readonly<Record<string, unknown>>;
 
 /** The whole HTTP layer on a real socket and a real database; only the engine is played. */
 export type HttpService = {
   readonly database: TestDatabase;
-  readonly deps: HttpDeps;
+  readonly deps: AppNeeds;
   readonly server: HttpServer;
   readonly url: string;
   readonly started: readonly StartedTask[];
@@ -50,7 +58,9 @@ export type HttpService = {
   close(drainMs?: number): Promise<void>;
 };
 
-export type HttpServiceOptions = Partial<HttpDeps> & { limits?: Partial<ServerLimits>; database?: TestDatabase };
+/** What an endpoint under test needs, and what accepts its orders. */
+export type HttpServiceOptions = Partial<AppNeeds> &
+  Partial<OrderDeps> & { limits?: Partial<ServerLimits>; database?: TestDatabase };
 
 export async function startHttpService({
   limits,
@@ -70,20 +80,32 @@ export async function startHttpService({
   const publicUrl = 'http://media.test';
   const resultStore = createFolderStore(folder, { publicUrl });
   const uploads = { db, resultStore, retentionMs: 86_400_000, workFolder: join(folder, 'work') };
-  const deps = createHttpDeps({
+  const orders: OrderDeps = {
     db,
     log: pino({ level: 'debug' }, { write: (text: string) => note(log, parseLine(text)) }),
     publicUrl,
-    resultStore,
-    retentionMs: 14 * 86_400_000,
     catalogue,
     parseTaskRequest: (body) => parserOf(catalogue())(body),
-    refuseCallbackUrl: allow,
+    isSold: () => true,
+    diskProblem: () => undefined,
+    events: { emit: () => {} },
+    moderator: noModerator,
+    acceptCreate: createTaskAcceptor(overrides.db ?? db),
+    refundUncertain: () => undefined,
+    createRate: undefined,
     startTask: (task) => started.push(task),
+    ...overrides,
+  };
+  const deps: AppNeeds = {
+    ...createLimiters(),
+    ...orders,
+    placeOrder: (order) => placeOrder(order, orders),
+    resultStore,
+    retentionMs: 14 * 86_400_000,
+    refuseCallbackUrl: allow,
     stopTask: (task) => stopped.push(task),
     retryTask: ({ taskId }) => retried.push(taskId),
     redeliver: (delivery) => redelivered.push(delivery),
-    refundUncertain: () => undefined,
     storeUpload: createMediaUploads(uploads),
     testProvider: () => Promise.resolve({ outcome: 'ok', status: 404, latencyMs: 12 }),
     testCallback: () => Promise.resolve(204),
@@ -99,8 +121,28 @@ export async function startHttpService({
     taskWaiters: createTaskWaiters(db, { pauseMs: 20 }),
     signIns: createRateLimiter({ quota: 1_000, windowMs: 10_000 }),
     isTrustedProxy: (address) => address === '127.0.0.1',
+    progressOf: () => Promise.resolve(0),
+    catalogueState: () => ({ path: undefined, version: 'built-in', loadedAt: 0, refused: undefined }),
+    brand: ownBrand,
+    payments: undefined,
+    readTasks: createReadTasks(orders.db, orders.log),
+    requestLog: noRequestLog,
+    searchesPrompts: true,
+    promptRetentionMs: undefined,
+    redirectsContent: false,
+    reads: undefined,
+    refusedCreates: undefined,
+    badKeys: createBadKeys(undefined),
+    signUp: closedSignUp,
+    mails: undefined,
+    metrics: undefined,
+    isTraced: false,
+    consoleMediaOrigins: [],
+    temporalUiUrl: undefined,
+    now: Date.now,
+    readiness: () => Promise.resolve([]),
     ...overrides,
-  });
+  };
   const server = await startHttpServer({
     app: createApp(deps),
     host: '127.0.0.1',

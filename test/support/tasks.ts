@@ -1,6 +1,6 @@
 import type { VideoFacts } from '../../src/media/probe-video.ts';
 import type { NewTask, TaskCreator } from '../../src/tasks/create-outcome.ts';
-import { fingerprint } from '../../src/tasks/fingerprint.ts';
+import { fingerprint } from '../../src/tasks/task-terms.ts';
 import { standardInput } from '../../src/tasks/task-input.ts';
 import { type ListedPrice, type PriceRow, type Amounts, standardPriceName } from '../../src/models/price-rows.ts';
 import { isFinal, type Task, type TaskParam, type TaskResult } from '../../src/tasks/task.ts';

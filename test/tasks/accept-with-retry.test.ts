@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventsInto } from '../support/events.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
@@ -13,6 +14,7 @@ let database: TestDatabase;
 let service: HttpService;
 let faults: Fault[] = [];
 let tries = 0;
+const charged: number[] = [];
 const withdrawn: { readonly accountId: string }[] = [];
 before(async () => {
   database = await createTestDatabase();
@@ -20,6 +22,7 @@ before(async () => {
     database,
     db: faulty(database.db),
     refundUncertain: (task) => withdrawn.push(task),
+    events: eventsInto('task_charged', ({ credits }) => charged.push(credits)),
   });
 });
 after(async () => {
@@ -64,10 +67,12 @@ for (const headers of [{}, { 'idempotency-key': 'k' }]) {
   test(`200 an answer that was lost after the commit is found again: one task, one charge, ${JSON.stringify(headers)}`, async () => {
     const { accountId, key } = await service.newAccount(1000);
     inject('lost answer');
+    charged.splice(0);
     const answer = await service.create(key, plainRequest, headers);
     assert.equal(answer.status, 200);
     assert.equal(answer.headers['idempotency-replayed'], undefined, 'this very request was accepted');
     assert.equal(tries, 2);
+    assert.deepEqual(charged, [165], 'it is counted once');
     await assertOneTask(accountId, answer.json.data['taskId']);
   });
 }

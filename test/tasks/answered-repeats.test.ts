@@ -6,7 +6,7 @@ import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import type { NewTask } from '../../src/tasks/create-outcome.ts';
-import { moderateCreate } from '../../src/tasks/moderate-create.ts';
+import { moderateCreate } from '../../src/tasks/create-task.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { failAndRefund, findTask } from '../../src/tasks/tasks.ts';
 import { createUncertainCreates } from '../../src/tasks/uncertain-creates.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
-import { createTaskWaiters, type TaskWait } from '../../src/tasks/long-poll.ts';
+import { createTaskWaiters, type TaskWait } from '../../src/tasks/task-waiters.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, type HttpServiceOptions, plainRequest, startHttpService } from '../support/http-service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fingerprint } from '../../src/tasks/fingerprint.ts';
+import { fingerprint } from '../../src/tasks/task-terms.ts';
 import { inputFieldNames, type ModelInput, standardInput } from '../../src/tasks/task-input.ts';
 import { taskParam } from '../support/tasks.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { createTaskWaiters } from '../../src/tasks/long-poll.ts';
+import { createTaskWaiters } from '../../src/tasks/task-waiters.ts';
 import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { untilTurn } from '../support/until-turn.ts';
 import { waitFor } from '../support/wait-for.ts';

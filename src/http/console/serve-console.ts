@@ -3,10 +3,10 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findConsoleAsset, publishConsoleAssets } from './console-assets.ts';
 import { fillTemplate } from '../../brand/brand-view.ts';
+import type { Brand } from '../../brand/brand.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { AppRouter, Context } from '../context.ts';
 import { HttpError } from '../errors.ts';
-import type { HttpDeps } from '../http-deps.ts';
 import { consoleHeaders } from './console-headers.ts';
 
 /** Written by src/build-console.ts. */
@@ -35,11 +35,18 @@ export async function publishConsole(db: Database): Promise<void> {
   await publishConsoleAssets(db, assets);
 }
 
+type ConsoleDeps = {
+  readonly db: Database;
+  readonly brand: Brand;
+  /** Other origins that the console loads media from. */
+  readonly consoleMediaOrigins: readonly string[];
+};
+
 /**
  * Serves the console: one page for every path below `/console`, and its files, from memory. Files of other releases come from the
  * database, because during and after a rolling upgrade a page of one release loads code from the API of another.
  */
-export function consoleRoutes(router: AppRouter, { db, brand, consoleMediaOrigins }: HttpDeps): void {
+export function consoleRoutes(router: AppRouter, { db, brand, consoleMediaOrigins }: ConsoleDeps): void {
   const page = fillTemplate(readFileSync(join(folder, 'index.html'), 'utf8'), brand);
   const assets = readAssets(join(folder, 'assets'));
   const headers = consoleHeaders(consoleMediaOrigins);

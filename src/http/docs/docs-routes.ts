@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
+import type { WithCatalogue } from '../../models/catalogue/models.ts';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { fillTemplate } from '../../brand/brand-view.ts';
-import { isWhiteLabel } from '../../brand/brand.ts';
+import { type Brand, isWhiteLabel } from '../../brand/brand.ts';
 import type { Offer } from '../../models/model.ts';
 import { consoleHeaders } from '../console/console-headers.ts';
 import { type Asset, sendAsset } from '../console/serve-console.ts';
 import type { AppRouter, Context } from '../context.ts';
-import type { HttpDeps } from '../http-deps.ts';
 import { sendFile } from '../server/send-file.ts';
 import { documentsForClients, documentsOf, type Page, renderDocument, type Service } from './documents.ts';
 import { html } from './html.ts';
@@ -28,11 +28,14 @@ const referenceRoutes: Readonly<Record<Audience, string>> = {
   operators: '/docs/reference/operators',
 };
 
+export type PageDeps = WithCatalogue & {
+  /** The service as its customers see it. */
+  readonly brand: Brand;
+  readonly publicUrl: string;
+};
+
 /** Serves the API reference and the documents, without internet access. */
-export function docsRoutes(
-  router: AppRouter,
-  { brand, catalogue, publicUrl }: Pick<HttpDeps, 'brand' | 'catalogue' | 'publicUrl'>,
-): void {
+export function docsRoutes(router: AppRouter, { brand, catalogue, publicUrl }: PageDeps): void {
   const template = readFileSync(frame, 'utf8');
   const pages = pageMakers({ publicUrl, brand });
   // Customers of a service under another name are not shown how it is run.

@@ -1,18 +1,19 @@
 import { z } from 'zod';
+import type { WithCatalogue } from '../../models/catalogue/models.ts';
 import { defineEndpoint } from '../../http/define-endpoint.ts';
 import { oneOf } from '../../http/fields.ts';
-import type { HttpDeps } from '../../http/http-deps.ts';
+import type { LinkStore } from '../../tasks/task-view.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key.ts';
 import { strictQuery, textParameter, wholeParameter } from '../../http/query.ts';
 import { resultLinks } from '../../media/signed-link.ts';
 import { modelOfAlias } from '../../models/model.ts';
-import { createFailures } from '../../tasks/create-task.ts';
+import { createFailures } from '../../tasks/create-task-routes.ts';
 import { readRecentTasks } from '../../tasks/recent-tasks.ts';
 import { taskRecord } from '../../tasks/task-record.ts';
 import type { Task } from '../../tasks/task.ts';
 import { unusedHeader } from '../unused-fields.ts';
-import { createVideo, replayedField } from '../create-video.ts';
-import { removeVideo, storedTask } from '../stored-video.ts';
+import { createVideo, type CreateVideoDeps, replayedField } from '../create-video.ts';
+import { type ReadTaskDeps, type RemoveDeps, removeVideo, storedTask } from '../stored-video.ts';
 import { arkErrors as shape } from './ark-error.ts';
 import { createSchema, readArkRequest } from './ark-request.ts';
 import { arkTaskSchema, presentArkTask, statesOf, statuses } from './ark-task.ts';
@@ -34,7 +35,7 @@ const create = defineEndpoint({
   data: z.strictObject({ id: z.string(), replayed: replayedField }),
   answerHeaders: { ...replayedHeader, ...unusedHeader },
   failures: createFailures,
-  handler: async (call, deps) => {
+  handler: async (call, deps: CreateVideoDeps & WithCatalogue) => {
     const read = readArkRequest(call.input, deps.catalogue().models);
     const { record, replayed } = await createVideo(call, deps, { shape: shape.name, ...read });
     return { id: record.taskId, ...replayed };
@@ -49,11 +50,14 @@ const retrieve = defineEndpoint({
   summary: 'Get a task',
   data: arkTaskSchema,
   failures: ['task_not_found'],
-  handler: async ({ caller, params }, deps) => present(deps, await storedTask(deps, caller, params['id'])),
+  handler: async ({ caller, params }, deps: ReadTaskDeps & ViewDeps) =>
+    present(deps, await storedTask(deps, caller, params['id'])),
 });
 
+type ViewDeps = WithCatalogue & { readonly resultStore: LinkStore };
+
 /** The shape has no progress, so none is read from the engine. */
-function present({ resultStore, catalogue }: HttpDeps, task: Task) {
+function present({ resultStore, catalogue }: ViewDeps, task: Task) {
   return presentArkTask(taskRecord(task, 0, resultLinks(resultStore, task)), catalogue().models);
 }
 
@@ -75,7 +79,7 @@ const list = defineEndpoint({
     'filter.model': textParameter('must be the name of a model').max(100).optional(),
   }),
   data: z.strictObject({ total: z.int().nonnegative(), items: z.array(arkTaskSchema) }),
-  handler: async ({ caller: { accountId, by }, query }, deps) => {
+  handler: async ({ caller: { accountId, by }, query }, deps: ReadTaskDeps & ViewDeps) => {
     const { page_num: page, page_size: size, 'filter.status': status, 'filter.model': model } = query;
     const { total, tasks: rows } = await readRecentTasks(deps.db, {
       accountId,
@@ -102,7 +106,7 @@ const remove = defineEndpoint({
     '`content:delete`).',
   data: z.strictObject({}),
   failures: ['task_not_found'],
-  handler: async ({ caller, params }, deps) => {
+  handler: async ({ caller, params }, deps: ReadTaskDeps & RemoveDeps) => {
     const { taskId } = await storedTask(deps, caller, params['id']);
     await removeVideo(deps, caller, taskId);
     return {};

@@ -1,9 +1,10 @@
+import type { NeedsOf } from '../../http/define-endpoint.ts';
 import type { IngressShape } from '../shape.ts';
 import { arkErrors } from './ark-error.ts';
 import { arkEndpoints } from './ark-routes.ts';
 import { presentArkTask } from './ark-task.ts';
 
-export const ark: IngressShape = {
+export const ark: IngressShape<NeedsOf<(typeof arkEndpoints)[number]>> = {
   ...arkErrors,
   description: 'Clients of BytePlus ModelArk and Volcengine Ark work with the base URL `/api/v3` of this service.',
   basePath: '/api/v3',

@@ -7,8 +7,9 @@ import { resultLinks } from '../../media/signed-link.ts';
 import { findTask } from '../../tasks/tasks.ts';
 import { ownAccount } from '../../http/authentication.ts';
 import { defineEndpoint } from '../../http/define-endpoint.ts';
-import { mediaDeleted } from '../../media/deleted-media.ts';
-import type { HttpDeps } from '../../http/http-deps.ts';
+import { mediaDeleted } from '../../media/send-media-http.ts';
+import type { WithDb } from '../../http/endpoint.ts';
+import type { LinkStore } from '../../tasks/task-view.ts';
 import { HttpError, invalidRequest, maxUrlLength } from '../../http/errors.ts';
 import { required } from '../../http/fields.ts';
 
@@ -30,6 +31,8 @@ const credit = defineEndpoint({
   },
 });
 
+type LinkDeps = WithDb & { readonly resultStore: LinkStore; readonly retentionMs: number };
+
 const urlError = 'must be a video URL of this service';
 
 const downloadUrl = defineEndpoint({
@@ -43,7 +46,7 @@ const downloadUrl = defineEndpoint({
   }),
   data: z.url(),
   failures: ['dialect_required', 'media_deleted'],
-  handler: async ({ caller, dialect, input }, deps) => {
+  handler: async ({ caller, dialect, input }, deps: LinkDeps) => {
     requireKie(dialect);
     const task = await taskFromUrl(deps, input.url);
     if (task === undefined || task.accountId !== caller.accountId) {
@@ -61,7 +64,7 @@ const idInPath = new RegExp(`(?<=/)${uuidPattern}(?=/)`);
  * Ignores host and signature of the link, which may be outdated: the caller
  * must own the task anyway.
  */
-async function taskFromUrl({ db }: HttpDeps, url: string): Promise<Task | undefined> {
+async function taskFromUrl({ db }: WithDb, url: string): Promise<Task | undefined> {
   const path = URL.canParse(url) ? new URL(url).pathname : '';
   const taskId = idInPath.exec(path)?.[0];
   const task = taskId === undefined ? undefined : await findTask(db, taskId);

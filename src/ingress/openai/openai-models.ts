@@ -1,13 +1,16 @@
 import { z } from 'zod';
+import type { WithCatalogue } from '../../models/catalogue/models.ts';
 import { defineEndpoint } from '../../http/define-endpoint.ts';
 import { existing } from '../../http/errors.ts';
-import type { HttpDeps } from '../../http/http-deps.ts';
 import { openAIErrors as shape } from './openai-error.ts';
 
 /** The catalogue has no dates, so `created` is 0. `owned_by` is the name of the model in our own API. */
 const modelSchema = z
   .strictObject({ id: z.string(), object: z.literal('model'), created: z.literal(0), owned_by: z.string() })
   .meta({ id: 'OpenAIModel' });
+
+/** `isSold`: false while the live workers cannot generate the model. */
+type OfferDeps = WithCatalogue & { readonly isSold: (model: string) => boolean };
 
 const list = defineEndpoint({
   operationId: 'openaiListModels',
@@ -17,7 +20,7 @@ const list = defineEndpoint({
   summary: 'List the names of models',
   description: 'A model has one entry for each of its names. Omits models that no worker can generate at present.',
   data: z.strictObject({ object: z.literal('list'), data: z.array(modelSchema) }),
-  handler: async (_call, deps) => ({ object: 'list' as const, data: soldNames(deps) }),
+  handler: async (_call, deps: OfferDeps) => ({ object: 'list' as const, data: soldNames(deps) }),
 });
 
 const retrieve = defineEndpoint({
@@ -28,13 +31,13 @@ const retrieve = defineEndpoint({
   summary: 'Retrieve a model',
   data: modelSchema,
   failures: ['model_not_found'],
-  handler: async ({ params }, deps) => {
+  handler: async ({ params }, deps: OfferDeps) => {
     const named = soldNames(deps).find(({ id }) => id === params['id']);
     return existing(named, 'model_not_found');
   },
 });
 
-function soldNames({ catalogue, isSold }: HttpDeps) {
+function soldNames({ catalogue, isSold }: OfferDeps) {
   const sold = [...catalogue().models.values()].filter(({ model }) => isSold(model));
   return sold.flatMap(({ model, aliases = [] }) =>
     [...aliases, model].map((id) => ({ id, object: 'model' as const, created: 0 as const, owned_by: model })),

@@ -4,20 +4,31 @@ import { HttpError } from '../../http/errors.ts';
 import { oneOf } from '../../http/fields.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key.ts';
 import { idParameter, strictQuery, wholeParameter } from '../../http/query.ts';
-import { createFailures } from '../../tasks/create-task.ts';
+import { createFailures } from '../../tasks/create-task-routes.ts';
 import { listTasksWithContent } from '../../tasks/task-list.ts';
-import { presentTask } from '../../tasks/task-view.ts';
-import { createVideo } from '../create-video.ts';
-import { contentFailures, contentFile, removeVideo, sendContent, storedTask } from '../stored-video.ts';
+import { presentTask, type RecordDeps } from '../../tasks/task-view.ts';
+import { createVideo, type CreateVideoDeps } from '../create-video.ts';
+import {
+  type ContentDeps,
+  contentFailures,
+  contentFile,
+  type ReadTaskDeps,
+  type RemoveDeps,
+  removeVideo,
+  sendContent,
+  storedTask,
+} from '../stored-video.ts';
 import { refuseOtherClient } from '../base-url.ts';
 import { unusedHeader } from '../unused-fields.ts';
 import { openAIErrors as shape } from './openai-error.ts';
 import { createSchema, readOpenAIRequest } from './openai-request.ts';
-import { presentVideo, videoSchema } from './openai-video.ts';
+import { presentVideo, type VideoDeps, videoSchema } from './openai-video.ts';
 
 /** OpenAI's Python SDK reads the pause between two polls once, from the first response. */
 const pollAfter = { 'OpenAI-Poll-After-Ms': '2000' };
 const pollHeader = { 'OpenAI-Poll-After-Ms': 'Milliseconds until the next poll.' };
+
+type ReadDeps = ReadTaskDeps & RecordDeps & VideoDeps;
 
 const create = defineEndpoint({
   operationId: 'openaiCreateVideo',
@@ -33,7 +44,7 @@ const create = defineEndpoint({
   data: videoSchema,
   answerHeaders: { ...replayedHeader, ...unusedHeader, ...pollHeader },
   failures: [...createFailures, 'base_url_mismatch'],
-  handler: async (call, deps) => {
+  handler: async (call, deps: CreateVideoDeps & VideoDeps) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const { request, names } = readOpenAIRequest(call.input, deps.catalogue().models);
     const { record, replayed } = await createVideo(call, deps, { shape: shape.name, request, names });
@@ -51,7 +62,7 @@ const retrieve = defineEndpoint({
   data: videoSchema,
   answerHeaders: pollHeader,
   failures: ['task_not_found'],
-  handler: async ({ caller, params, ctx }, deps) => {
+  handler: async ({ caller, params, ctx }, deps: ReadDeps) => {
     const task = await storedTask(deps, caller, params['id']);
     ctx.set(pollAfter);
     return presentVideo(deps, await presentTask(deps, task));
@@ -77,7 +88,7 @@ const list = defineEndpoint({
     last_id: z.string().nullable(),
     has_more: z.boolean(),
   }),
-  handler: async ({ caller, query: { limit, ...order } }, deps) => {
+  handler: async ({ caller, query: { limit, ...order } }, deps: ReadDeps) => {
     const tasks = await listTasksWithContent(deps.db, { accountId: caller.accountId, ...order, limit: limit + 1 });
     const page = tasks.slice(0, limit);
     await deps.readTasks.record(caller.by, page);
@@ -97,7 +108,7 @@ const content = defineEndpoint({
   query: strictQuery({ variant: oneOf(['video', 'thumbnail', 'spritesheet']).default('video') }),
   data: z.undefined(),
   failures: ['task_not_found', 'variant_not_offered', ...contentFailures],
-  handler: async ({ caller, params, query: { variant }, ctx }, deps) => {
+  handler: async ({ caller, params, query: { variant }, ctx }, deps: ReadTaskDeps & ContentDeps) => {
     const task = await storedTask(deps, caller, params['id']);
     if (variant === 'spritesheet') throw new HttpError('variant_not_offered');
     await sendContent(ctx, deps, task, variant === 'video' ? 'videoKey' : 'posterKey');
@@ -117,7 +128,7 @@ const remove = defineEndpoint({
     'within a minute changes nothing. Deletes the content of one that has ended, which also requires the scope `content:delete`.',
   data: z.strictObject({ id: z.string(), object: z.literal('video.deleted'), deleted: z.literal(true) }),
   failures: ['task_not_found'],
-  handler: async ({ caller, params }, deps) => ({
+  handler: async ({ caller, params }, deps: RemoveDeps) => ({
     id: await removeVideo(deps, caller, params['id']),
     object: 'video.deleted' as const,
     deleted: true as const,

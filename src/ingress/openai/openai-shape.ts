@@ -1,15 +1,18 @@
+import type { NeedsOf } from '../../http/define-endpoint.ts';
 import type { IngressShape } from '../shape.ts';
 import { openAIErrors } from './openai-error.ts';
 import { openAIModelEndpoints } from './openai-models.ts';
 import { openAIVideoEndpoints } from './openai-routes.ts';
 
-export const openAI: IngressShape = {
+const endpoints = [...openAIVideoEndpoints, ...openAIModelEndpoints];
+
+export const openAI: IngressShape<NeedsOf<(typeof endpoints)[number]>> = {
   ...openAIErrors,
   description: 'OpenAI’s videos API: set the base URL of its clients to `/v1` of this service.',
   basePath: '/v1',
   operations: /^\/(?:videos|models)(?:\/|$)/,
   paths: /^\/v1(?:\/|$)/,
-  endpoints: [...openAIVideoEndpoints, ...openAIModelEndpoints],
+  endpoints,
   notOffered:
     /^(?:POST \/v1\/videos\/(?:edits|extensions|characters|[^/]+\/remix)|GET \/v1\/videos\/characters\/[^/]+)$/,
   callbackBody: (record) =>

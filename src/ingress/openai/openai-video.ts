@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { WithCatalogue } from '../../models/catalogue/models.ts';
 import { aliasOf } from '../../models/model.ts';
-import type { HttpDeps } from '../../http/http-deps.ts';
 import type { TaskRecord } from '../../tasks/task-record.ts';
 import { replayedField } from '../create-video.ts';
 import { sizeOfVideo, sizeText } from '../video-size.ts';
@@ -37,7 +37,9 @@ const statusOf = {
   fail: 'failed',
 } as const;
 
-export function presentVideo(deps: Pick<HttpDeps, 'catalogue' | 'retentionMs'>, record: TaskRecord): OpenAIVideo {
+export type VideoDeps = WithCatalogue & { readonly retentionMs: number };
+
+export function presentVideo(deps: VideoDeps, record: TaskRecord): OpenAIVideo {
   const { completeTime: completedAt } = record;
   const expiresAt = record.state === 'success' && completedAt !== null ? completedAt + deps.retentionMs : null;
   return {

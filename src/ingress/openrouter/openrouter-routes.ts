@@ -1,16 +1,25 @@
 import { z } from 'zod';
-import { presentPrices } from '../../credits/price-view.ts';
-import { defineEndpoint } from '../../http/define-endpoint.ts';
+import type { WithCatalogue } from '../../models/catalogue/models.ts';
+import { type PriceDeps, presentPrices } from '../../credits/price-view.ts';
+import { defineEndpoint, type NeedsOf } from '../../http/define-endpoint.ts';
+import type { WithClock } from '../../http/endpoint.ts';
 import { existing } from '../../http/errors.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key.ts';
 import { strictQuery, wholeParameter } from '../../http/query.ts';
-import { createFailures } from '../../tasks/create-task.ts';
-import { presentTask } from '../../tasks/task-view.ts';
+import { createFailures } from '../../tasks/create-task-routes.ts';
+import { presentTask, type RecordDeps } from '../../tasks/task-view.ts';
 import { refuseOtherClient } from '../base-url.ts';
 import { unusedHeader } from '../unused-fields.ts';
-import { createVideo } from '../create-video.ts';
+import { createVideo, type CreateVideoDeps } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
-import { contentFailures, contentFile, readTask, sendContent } from '../stored-video.ts';
+import {
+  type ContentDeps,
+  contentFailures,
+  contentFile,
+  readTask,
+  type ReadTaskDeps,
+  sendContent,
+} from '../stored-video.ts';
 import { openRouterErrors as shape } from './openrouter-error.ts';
 import { modelSchema, presentModel } from './openrouter-models.ts';
 import { createBody, readOpenRouterRequest } from './openrouter-request.ts';
@@ -31,7 +40,7 @@ const create = defineEndpoint({
   data: videoSchema,
   answerHeaders: { ...replayedHeader, ...unusedHeader },
   failures: [...createFailures, 'base_url_mismatch'],
-  handler: async (call, deps) => {
+  handler: async (call, deps: CreateVideoDeps & WithCatalogue) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const read = readOpenRouterRequest(call.input, deps.catalogue().models);
     const { record, replayed } = await createVideo(call, deps, { shape: shape.name, ...read });
@@ -47,7 +56,7 @@ const listModels = defineEndpoint({
   summary: 'List models',
   description: 'Omits models that no worker can generate at present.',
   data: z.strictObject({ data: z.array(modelSchema) }),
-  handler: async ({ caller }, deps) => {
+  handler: async ({ caller }, deps: PriceDeps & WithClock & { readonly isSold: (model: string) => boolean }) => {
     const { models } = deps.catalogue();
     const sold = (await presentPrices(deps, caller.accountId)).filter(({ model }) => deps.isSold(model));
     const data = sold.map(({ model, prices }) => {
@@ -66,7 +75,7 @@ const retrieve = defineEndpoint({
   summary: 'Retrieve a video',
   data: videoSchema,
   failures: ['task_not_found'],
-  handler: async ({ caller, params }, deps) =>
+  handler: async ({ caller, params }, deps: ReadTaskDeps & RecordDeps & { readonly publicUrl: string }) =>
     presentVideo(await presentTask(deps, await readTask(deps, caller, params['id'])), deps.publicUrl),
 });
 
@@ -80,22 +89,24 @@ const download = defineEndpoint({
   query: strictQuery({ index: wholeParameter(0, 0).optional() }),
   data: z.undefined(),
   failures: ['task_not_found', ...contentFailures],
-  handler: async ({ caller, params, ctx }, deps) => {
+  handler: async ({ caller, params, ctx }, deps: ReadTaskDeps & ContentDeps) => {
     const task = await readTask(deps, caller, params['id']);
     await sendContent(ctx, deps, task, 'videoKey');
     return undefined;
   },
 });
 
-export const openRouter: IngressShape = {
+// `listModels` comes before `retrieve`, whose path matches it, too.
+const endpoints = [create, listModels, retrieve, download];
+
+export const openRouter: IngressShape<NeedsOf<(typeof endpoints)[number]>> = {
   ...shape,
   description:
     'The paths of OpenRouter’s video API. Its clients work when their base URL is `/api/v1` of this service.',
   basePath: '/api/v1',
   operations: /^\/videos(?:\/|$)/,
   paths: /^\/api\/v1\/videos(?:\/|$)/,
-  // `listModels` comes before `retrieve`, whose path matches it, too.
-  endpoints: [create, listModels, retrieve, download],
+  endpoints,
   callbackBody,
   callbackHeaders,
 };

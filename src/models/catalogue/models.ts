@@ -177,6 +177,9 @@ export type CatalogueModel = Model & {
   readonly isRemote: boolean;
 };
 
+/** The catalogue in force. */
+export type WithCatalogue = { readonly catalogue: () => Catalogue };
+
 export type Catalogue = {
   readonly creditValue: { readonly micros: number; readonly currency: string };
   /** Credits for sale, by name, in the order of the file. */

@@ -8,12 +8,14 @@ import { beginTry, succeedTry } from './sign-in-tries.ts';
 import { findUserByEmail } from './users.ts';
 import type { Context } from '../http/context.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
-import { originOf } from './authenticate-session.ts';
+import type { WithDb } from '../http/endpoint.ts';
+import { originOf } from './authenticate-session-http.ts';
 
 /** Connections that count attempts: the pool must stay available for creates. */
 const counting = pLimit(2);
 const maxWaiting = 50;
+
+export type PasswordDeps = WithDb & { readonly console: { readonly passwordSignIn: boolean } };
 
 type Given = {
   readonly email: string;
@@ -26,7 +28,7 @@ type Given = {
  * Verifies an e-mail and a password; returns the user and the hash that matched. An unknown e-mail, an incorrect password and a
  * disabled user get the same error after the same time. Attempts are counted before the password is hashed.
  */
-export async function checkPassword(ctx: Context, deps: HttpDeps, { email, password, session }: Given) {
+export async function checkPassword(ctx: Context, deps: PasswordDeps, { email, password, session }: Given) {
   const { db } = deps;
   if (!deps.console.passwordSignIn) throw new HttpError('password_sign_in_off');
   const origin = originOf(ctx);
@@ -44,12 +46,14 @@ export async function checkPassword(ctx: Context, deps: HttpDeps, { email, passw
   return { user, checkedHash };
 }
 
-async function countTry({ db }: HttpDeps, email: string, source: string): Promise<number> {
+async function countTry({ db }: WithDb, email: string, source: string): Promise<number> {
   if (counting.pendingCount >= maxWaiting) throw new HttpError('too_many_sign_ins');
   const { tryId, waitSeconds } = await counting(() => beginTry(db, email, source));
   if (tryId !== undefined) return tryId;
   throw new HttpError('too_many_sign_ins', { headers: { 'Retry-After': String(waitSeconds) } });
 }
+
+export type NewPasswordDeps = { readonly brand: { readonly name: string } };
 
 type NewPassword = {
   readonly password: string;
@@ -60,7 +64,7 @@ type NewPassword = {
 
 /** Throws if the new password is too weak. */
 export async function hashNewPassword(
-  { brand }: Pick<HttpDeps, 'brand'>,
+  { brand }: NewPasswordDeps,
   { password, email, path = 'password' }: NewPassword,
 ): Promise<string> {
   const message = explainWeakPassword(password, [email, brand.name]);

@@ -1,13 +1,17 @@
 import { uuidPattern } from '../platform/uuid.ts';
 import type { Context } from '../http/context.ts';
 import { HttpError } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { sendFile } from '../http/server/send-file.ts';
+import { dayMs } from '../platform/duration.ts';
+import type { Task } from '../tasks/task.ts';
 import { findTask } from '../tasks/tasks.ts';
-import { mediaDeleted } from './deleted-media.ts';
-import type { MediaSource, OpenedLink, Passing } from './result-store.ts';
+import type { WithDb } from '../http/endpoint.ts';
+import type { MediaSource, OpenedLink, Passing, ResultStore } from './result-store.ts';
 
-type MediaDeps = Pick<HttpDeps, 'db' | 'resultStore' | 'retentionMs'>;
+export type MediaDeps = WithDb & {
+  readonly resultStore: Pick<ResultStore, 'sourceOf'>;
+  readonly retentionMs: number;
+};
 
 type SentMedia = {
   readonly link: OpenedLink;
@@ -63,4 +67,20 @@ async function explainMissing({ db, retentionMs }: MediaDeps, key: string): Prom
   const task = taskId === undefined ? undefined : await findTask(db, taskId);
   if (task === undefined) return new HttpError('media_deleted');
   return task.mediaDeletedAt === undefined ? new HttpError('media_missing') : mediaDeleted(task, retentionMs);
+}
+
+/** Explains when and why the video of a task was deleted. */
+export function mediaDeleted(task: Task, retentionMs: number): HttpError {
+  const { mediaDeletedAt, contentDeletedAt, completedAt = Infinity, state } = task;
+  if (mediaDeletedAt === undefined || state !== 'success') return new HttpError('media_deleted');
+  const isExpired = mediaDeletedAt - completedAt >= retentionMs;
+  const isRequested = contentDeletedAt !== undefined && mediaDeletedAt >= contentDeletedAt;
+  // Otherwise the store had lost it (`videogen media check --forget`).
+  const reason = isExpired
+    ? ` after its retention of ${Math.round(retentionMs / dayMs)} days`
+    : isRequested
+      ? ' on request'
+      : '';
+  const msg = `the video was deleted${reason}, on ${new Date(mediaDeletedAt).toISOString()}`;
+  return new HttpError('media_deleted', { msg });
 }

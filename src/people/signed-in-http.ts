@@ -9,8 +9,9 @@ import type { NewSession } from './sessions.ts';
 import type { Context } from '../http/context.ts';
 import { HttpError } from '../http/errors.ts';
 import { orNull, unixMs } from '../http/fields.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
-import { giveCookie } from './session-cookie.ts';
+import type { WithDb } from '../http/endpoint.ts';
+import type { SessionDeps } from './authenticate-session-http.ts';
+import { giveCookie } from './session-cookie-http.ts';
 
 const suspensionSchema = z
   .strictObject({ startTime: unixMs, reason: z.string().nullable() })
@@ -47,7 +48,7 @@ export const meSchema = z
 /** The headers of a response that signs in. */
 export const cookieHeader = { 'Set-Cookie': 'The session cookie.' };
 
-export async function presentMe({ db }: Pick<HttpDeps, 'db'>, session: SignedIn) {
+export async function presentMe({ db }: WithDb, session: SignedIn) {
   const { userId, email, isOperator, sessionId, authenticatedAt: authTime, expiresAt: expireTime } = session;
   const [accounts, view, announcement] = await Promise.all([
     accountsOfUser(db, userId),
@@ -74,7 +75,7 @@ function suspensionOf({ suspendedAt, suspensionReason }: Pick<OwnAccount, 'suspe
 }
 
 /** Sets the cookie of a new or renewed session; throws if the session has ended. */
-export async function answerSignedIn(ctx: Context, deps: HttpDeps, signedIn: NewSession | undefined) {
+export async function answerSignedIn(ctx: Context, deps: SessionDeps, signedIn: NewSession | undefined) {
   if (signedIn === undefined) throw new HttpError('not_signed_in');
   const me = await presentMe(deps, signedIn.session);
   giveCookie(ctx, deps.console.publicUrl, signedIn);

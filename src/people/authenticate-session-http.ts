@@ -4,12 +4,12 @@ import type { Actor } from '../operators/operator.ts';
 import { type Role, scopesOfRole } from './role.ts';
 import { type FoundSession, findSession } from './sessions.ts';
 import type { Context } from '../http/context.ts';
+import type { Database } from '../platform/database/database.ts';
 import { HttpError } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { accountHeader, hasConsoleHeader, refuseForeignLink, requireOwnPage } from '../http/console/same-origin.ts';
-import { clearedCookie, sessionToken } from './session-cookie.ts';
+import { clearedCookie, sessionToken } from './session-cookie-http.ts';
 
-type Deps = Pick<HttpDeps, 'db' | 'console'>;
+export type SessionDeps = { readonly db: Database; readonly console: { readonly publicUrl: string } };
 
 /** The part of an endpoint's declaration that decides about a request by another method than GET. */
 type Effect = { readonly changesNothing?: true };
@@ -17,7 +17,7 @@ type Effect = { readonly changesNothing?: true };
 /** A person and their role in the account that the page names. */
 export type PersonOfAccount = { readonly session: FoundSession; readonly accountId: string; readonly role: Role };
 
-export function createSessionAuthentication(deps: Deps) {
+export function createSessionAuthentication(deps: SessionDeps) {
   return {
     /** With `Authorization` the cookie is ignored. */
     isFromConsole: (ctx: Context): boolean =>
@@ -48,7 +48,7 @@ export function createSessionAuthentication(deps: Deps) {
 /** Finds the reader that follows a link to a file of an account; undefined if they are not signed in, or have no role in it. */
 export async function findLinkVisitor(
   ctx: Context,
-  { db, console: { publicUrl } }: Deps,
+  { db, console: { publicUrl } }: SessionDeps,
   accountId: string,
 ): Promise<PersonOfAccount | undefined> {
   refuseForeignLink(ctx, publicUrl);
@@ -64,7 +64,7 @@ export async function findLinkVisitor(
 const mePath = '/api/console/v1/me';
 
 /** Every invalid cookie gets the same 401. */
-async function findPerson(ctx: Context, { db, console: { publicUrl } }: Deps): Promise<FoundSession> {
+async function findPerson(ctx: Context, { db, console: { publicUrl } }: SessionDeps): Promise<FoundSession> {
   if (ctx.get('Authorization') !== '') throw new HttpError('not_signed_in');
   requireOwnPage(ctx, publicUrl);
   const token = sessionToken(ctx, publicUrl);
@@ -81,7 +81,7 @@ async function findPerson(ctx: Context, { db, console: { publicUrl } }: Deps): P
   return session;
 }
 
-async function findMember(ctx: Context, deps: Deps, effect: Effect): Promise<PersonOfAccount> {
+async function findMember(ctx: Context, deps: SessionDeps, effect: Effect): Promise<PersonOfAccount> {
   const session = await findPerson(ctx, deps);
   requireOwnRights(ctx, session, effect);
   const role = roleIn(session);
@@ -116,7 +116,7 @@ export function requireRecentProof({ isRecent }: { readonly isRecent: boolean })
 const maxAgentLength = 300;
 
 /** The live session of a browser that signs in, which the new one replaces. */
-export async function browserSession(ctx: Context, { db, console: { publicUrl } }: Deps) {
+export async function browserSession(ctx: Context, { db, console: { publicUrl } }: SessionDeps) {
   const token = sessionToken(ctx, publicUrl);
   return token === undefined ? undefined : findSession(db, token, { isBackground: true });
 }
