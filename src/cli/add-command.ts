@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { invocation } from './output.ts';
 
 export const sampleTask = '019abc12-3456-7def-8901-234567890abc';
-export const sampleAccount = '019abc34-5678-7def-8901-234567890abc';
 export const sampleKey = '019abc56-789a-7def-8901-234567890abc';
 
 const examplesOf = new WeakMap<Command, readonly string[]>();

@@ -84,7 +84,7 @@ async function callApi(verb: string, route: string, options: Options, asJson: bo
   if (account !== undefined) fields.push(['accountId', await accountIdOf(account, send)]);
   const given = options.header
     .map((text) => splitAt(text, ':'))
-    .map(([name, value]) => [name.toLowerCase(), value.trim()]);
+    .map(([name, value]): [string, string] => [name.toLowerCase(), value.trim()]);
   const body = input === undefined ? jsonOf(verb, fields) : await read(input);
   const headers = { ...(body !== undefined && { 'content-type': 'application/json' }), ...Object.fromEntries(given) };
   const request = { method: verb, headers, ...(body !== undefined && { body }) };

@@ -43,9 +43,6 @@ export async function countPartitions(client: Client, taskQueue: string): Promis
 /** `TASK_QUEUE_TYPE_WORKFLOW` and `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API. */
 const types = { workflow: 1, activity: 2 } as const;
 
-/** `WORKER_VERSIONING_MODE_VERSIONED` of Temporal's API. */
-const versioned = 2;
-
 /** A poll lasts a minute, and Temporal lists a poller for five. */
 export const freshMs = 90_000;
 
@@ -64,8 +61,9 @@ export async function readPollers(client: Client, name: string, type: keyof type
   );
   const workers = new Map(
     fresh.map(({ identity, deploymentOptions: of }) => {
-      const version = of?.workerVersioningMode === versioned ? of.buildId : undefined;
-      return [identity ?? '', version || undefined] as const;
+      // `WORKER_VERSIONING_MODE_VERSIONED` of Temporal's API; a worker without a version may have a build id, too.
+      const isVersioned = Number(of?.workerVersioningMode) === 2;
+      return [identity ?? '', (isVersioned && of?.buildId) || undefined] as const;
     }),
   );
   return {

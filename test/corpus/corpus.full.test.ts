@@ -186,13 +186,13 @@ describe('an upstream receives each file in a form that its documents allow', ()
       for (const file of taken) {
         const received = await receive(file);
         const about = `${file.kind} ${file.name}`;
-        const bounds = allowed[file.kind];
-        assert.equal(received.length, bounds === undefined ? 0 : 1, about);
+        const limits = allowed[file.kind];
+        assert.equal(received.length, limits === undefined ? 0 : 1, about);
         for (const { bytes, type } of received) {
           const format = formatOf(bytes)?.name ?? 'unknown';
-          assert.ok(bounds !== undefined && bounds.formats.includes(format), `${about}: ${format}`);
+          assert.ok(limits !== undefined && limits.formats.includes(format), `${about}: ${format}`);
           assert.ok(type === undefined || type === typeOfFormat[format], `${about}: ${type}`);
-          assert.ok(bytes.length <= bounds.maxMegabytes * 1_000_000, `${about}: ${bytes.length}`);
+          assert.ok(bytes.length <= limits.maxMegabytes * 1_000_000, `${about}: ${bytes.length}`);
         }
       }
     });

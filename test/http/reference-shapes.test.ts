@@ -43,7 +43,7 @@ test('a DELETE with a parameter in its path, whose response is no envelope', () 
   assert.match(samples['sh'] ?? '', /^curl 'https:\/\/video\.example\.com\/v1\/videos\/video%201' \\\n {2}-X DELETE/);
   assert.match(samples['ts'] ?? '', /method: 'DELETE'/);
   assert.match(samples['python'] ?? '', /httpx\.delete\(/);
-  assert.match(section, /data-method="DELETE" data-path="\/v1\/videos\/\{id\}"/);
+  assert.match(section, />DELETE<\/span> ?<code>\/v1\/videos\/\{id\}<\/code>/);
   assert.match(section, /<h4>Path<\/h4>/);
   assert.match(section, /<td>404<\/td> ?<td><\/td> ?<td>The error of another API<\/td>/);
   assert.doesNotMatch(section, /Fields of <code>data<\/code>/);

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import type { Api } from '../support/api.ts';
 import { commandsBeside } from '../support/page-commands.ts';
@@ -11,6 +12,8 @@ import { waitFor } from '../support/wait-for.ts';
 import { type ClusterStage, installInCluster, skipWithoutCluster, tags } from './cluster-stage.ts';
 import { follow } from './documented-steps.ts';
 import { acceptedTask, assertVideo, taskIn } from './outside-client.ts';
+
+const chartValues = z.looseObject({ settings: z.looseObject({}) });
 
 // Recipes of docs/operations for an installation by the chart, as they are written there.
 
@@ -95,9 +98,8 @@ describe('an installation by the chart', { skip: skipWithoutCluster }, () => {
     assert.doesNotMatch(await kubectl('get deployments --output name'), /worker-old/);
     await assertVideo(api, await acceptedTask(api));
     // The values of an installation name the version that is current, so the next upgrades keep it.
-    const values = JSON.parse(await readFile(stage.valuesFile, 'utf8'));
-    values.settings.WORKER_VERSION = 'v2';
-    await writeFile(stage.valuesFile, JSON.stringify(values));
+    const { settings, ...others } = chartValues.parse(JSON.parse(await readFile(stage.valuesFile, 'utf8')));
+    await writeFile(stage.valuesFile, JSON.stringify({ ...others, settings: { ...settings, WORKER_VERSION: 'v2' } }));
   });
 
   test('is stopped for a restore as in backup.md: unfinished tasks are refunded, and the books are right', async () => {

@@ -61,7 +61,11 @@ describe('a recipe of docs/operations', () => {
   test('people', () =>
     withApi(async () => {
       const { accountId } = await createTestAccount(environment.database);
-      const { userId } = await createUser(environment.database.db, { email: 'bob@example.com', isOperator: false, passwordHash: 'x' });
+      const { userId } = await createUser(environment.database.db, {
+        email: 'bob@example.com',
+        isOperator: false,
+        passwordHash: 'x',
+      });
       const lines = commandsBeside('videogen user setup-link').map((line) =>
         line.replace('ACCOUNT', accountId).replace('USER', userId),
       );
