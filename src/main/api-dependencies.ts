@@ -30,7 +30,7 @@ import type { Log } from '../platform/log.ts';
 import { createRequestLog } from '../requests/request-log.ts';
 import { createKeyTouches } from '../accounts/key-touches.ts';
 import type { TaskToStop } from '../tasks/cancel-task.ts';
-import { type OrderDeps, placeOrder } from '../tasks/create-task.ts';
+import { type OrderDeps, orderTask } from '../tasks/create-task.ts';
 import type { Engine, ProviderTest } from '../tasks/ports.ts';
 import { createReadTasks } from '../tasks/read-tasks.ts';
 import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
@@ -99,7 +99,7 @@ export async function openApiDependencies(
     ...given,
     ...calls.ports,
     ...createLimiters(),
-    placeOrder: (order) => placeOrder(order, orders),
+    orderTask: (order) => orderTask(order, orders),
     testCallback: tests.send,
     box,
     resultStore,

@@ -36,7 +36,7 @@ export const createFailures = [
 
 const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
 
-export type OrderDeps = { readonly placeOrder: PlaceOrder };
+export type OrderDeps = { readonly orderTask: PlaceOrder };
 type Deps = WithDb & WithCatalogue & OrderDeps & RecordDeps & { readonly taskWaiters: TaskWaiters };
 
 export const createTask = defineEndpoint({
@@ -89,14 +89,14 @@ type RequestedOrder = OrderedInput & {
 /** Places the order of a request of any API, and sets the headers of its response. */
 export async function takeOrder(
   ctx: Context,
-  { placeOrder }: OrderDeps,
+  { orderTask }: OrderDeps,
   requested: RequestedOrder,
 ): Promise<CreatedTask> {
   const { caller, input, translate, dialect } = requested;
   const idempotency = requested.idempotency ?? idempotencyKeyOf(ctx);
   const errors = 'error' in idempotency ? [idempotency.error] : [];
   const order = { caller, input, translate, dialect, errors, idempotencyKey: idempotency.key };
-  const outcome = await placeOrder({ ...order, ...attemptOf(ctx, requested) });
+  const outcome = await orderTask({ ...order, ...attemptOf(ctx, requested) });
   if (outcome.kind !== 'accepted' && outcome.kind !== 'replayed') throw orderError(outcome);
   ctx.state.taskId = outcome.taskId;
   ctx.state.accepted?.();

@@ -86,7 +86,7 @@ export type OrderRefusal =
   | AcceptanceRefusal
   | UncertainOutcome;
 
-/** `placeOrder` with the dependencies of the process. */
+/** `orderTask` with the dependencies of the process. */
 export type PlaceOrder = (order: TaskOrder) => Promise<CreatedTask | OrderRefusal>;
 
 /**
@@ -95,7 +95,7 @@ export type PlaceOrder = (order: TaskOrder) => Promise<CreatedTask | OrderRefusa
  * and why it is refused). The rules are in the statements of `accept-statement.ts`, except for spend caps, which `acceptCapped` of
  * `accept-task.ts` applies. A task that the moderation hook would check in vain is refused before (`foreseeOutcome`).
  */
-export async function placeOrder(order: TaskOrder, deps: OrderDeps): Promise<CreatedTask | OrderRefusal> {
+export async function orderTask(order: TaskOrder, deps: OrderDeps): Promise<CreatedTask | OrderRefusal> {
   const request = await readRequest(order, deps, order.errors);
   if (request.kind !== 'valid') return request;
   // A task that is accepted now could not be finished.

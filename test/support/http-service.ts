@@ -14,7 +14,7 @@ import { noModerator } from '../../src/moderation/moderator.ts';
 import { closedSignUp } from '../../src/people/sign-up.ts';
 import { noRequestLog } from '../../src/requests/request-log.ts';
 import type { TaskToStop } from '../../src/tasks/cancel-task.ts';
-import { type OrderDeps, placeOrder } from '../../src/tasks/create-task.ts';
+import { type OrderDeps, orderTask } from '../../src/tasks/create-task.ts';
 import { createReadTasks } from '../../src/tasks/read-tasks.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { createKeyTouches } from '../../src/accounts/key-touches.ts';
@@ -99,7 +99,7 @@ export async function startHttpService({
   const deps: AppNeeds = {
     ...createLimiters(),
     ...orders,
-    placeOrder: (order) => placeOrder(order, orders),
+    orderTask: (order) => orderTask(order, orders),
     resultStore,
     retentionMs: 14 * 86_400_000,
     refuseCallbackUrl: allow,
