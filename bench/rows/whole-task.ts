@@ -1,4 +1,5 @@
 import { connectTemporal } from '../../src/temporal/connect.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 import { type BareSpender, type BareTasks, startBareTasks } from '../bare-tasks.ts';
 import { atOnce, type Batch, medianBatch, sizedBatches } from '../batch.ts';
 import type { Bench, Engine, Rows } from '../bench.ts';
@@ -110,6 +111,8 @@ async function partsRow({ quick }: Bench, engine: Engine, bare: BareTasks, ours:
     const all: HistoryParts[] = [];
     while (all.length < (quick ? quickSingles : singles)) {
       const handle = client.workflow.getHandle(await startOne());
+      // A workflow is started after the response to its create.
+      await waitFor('the workflow', () => handle.describe().catch(() => undefined));
       await handle.result();
       all.push(historyParts((await handle.fetchHistory()).events ?? []));
     }

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
-import { maxCredits, opaqueId, unixMs, wholeNumber } from '../http/fields.ts';
+import { idField, maxCredits, opaqueId, unixMs, wholeNumber } from '../http/fields.ts';
 import { idParameter, strictQuery } from '../http/query.ts';
 import {
   type CapSubject,
   capPeriods,
   listSpendCaps,
   setSpendCaps,
+  setSpendCapsAs,
   setSpendCapsWithKey,
   type SpendCap,
 } from './spend-caps.ts';
@@ -40,6 +41,9 @@ const cap = wholeNumber(0, maxCredits, `must be null or a whole number from 0 to
 /** Caps by period in a request. Null removes a cap. */
 export const capFields = { day: cap, month: cap, total: cap };
 
+/** The key or the member, instead of the whole account. */
+const subjectFields = { keyId: opaqueId.nullish(), userId: opaqueId.nullish() };
+
 const list = defineEndpoint({
   operationId: 'listSpendCaps',
   route: 'GET /api/v1/caps',
@@ -60,7 +64,7 @@ const set = defineEndpoint({
     'Null removes a cap; an absent period stays as it is. What was spent in the period so far counts. A create that would exceed a cap ' +
     'is refused with `spend_cap_reached`, and a refund restores the cap. A rotated key shares the caps of the key before it. ' +
     'A key without caps can change every cap. A key that has caps can only lower caps, and can neither raise nor remove any.',
-  body: z.strictObject({ keyId: opaqueId.nullish(), userId: opaqueId.nullish(), ...capFields }),
+  body: z.strictObject({ ...subjectFields, ...capFields }),
   data: listed,
   failures: ['cap_subject_not_found', 'account_closed'],
   handler: async ({ caller: { by, accountId }, input: { keyId, userId, ...change } }, { db }) => {
@@ -101,5 +105,21 @@ const adminList = defineEndpoint({
   },
 });
 
+const adminSet = defineEndpoint({
+  operationId: 'adminSetSpendCaps',
+  route: 'POST /api/admin/v1/caps',
+  summary: 'Set spend caps of an account',
+  description: 'Like `setSpendCaps`, for any account that is open.',
+  body: z.strictObject({ accountId: idField('an account'), ...subjectFields, ...capFields }),
+  data: listed,
+  failures: ['account_not_found', 'cap_subject_not_found', 'account_closed'],
+  handler: async ({ actor, input: { accountId, keyId, userId, ...change } }, { db }) => {
+    existing(await findAccount(db, accountId), 'account_not_found');
+    const isSet = await setSpendCapsAs(db, actor, accountId, subjectOf(accountId, { keyId, userId }), change);
+    if (!isSet) throw new HttpError('cap_subject_not_found');
+    return presentCaps(await listSpendCaps(db, accountId));
+  },
+});
+
 export const spendCapEndpoints = [list, set];
-export const operatorSpendCapEndpoints = [adminList];
+export const operatorSpendCapEndpoints = [adminList, adminSet];

@@ -1,5 +1,7 @@
 import { isActive } from '../accounts/api-key.ts';
 import { lockOpenAccount } from '../accounts/accounts.ts';
+import type { Actor } from '../operators/operator.ts';
+import { recordAction } from '../operators/operator-actions.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import { many, maybeOne, none, type Runner } from '../platform/database/statement.ts';
@@ -180,6 +182,23 @@ export function setSpendCaps(
   return db.transaction(async (run) => {
     await lockOpenAccount({ run }, accountId);
     return setCaps({ run }, accountId, subject, change);
+  });
+}
+
+/** Sets caps as an operator. Returns false for a subject that the account does not have. */
+export function setSpendCapsAs(
+  db: Database,
+  actor: Actor,
+  accountId: string,
+  subject: CapSubject,
+  change: CapChange,
+): Promise<boolean> {
+  return recordAction(db, actor, async (transaction) => {
+    await lockOpenAccount(transaction, accountId);
+    const answer = await setCaps(transaction, accountId, subject, change);
+    if (!answer) return { answer };
+    const details = { subject: subject.kind, subjectId: subject.id, ...change };
+    return { answer, done: { action: 'caps.set', accountId, details } };
   });
 }
 

@@ -10,7 +10,7 @@ import { HttpError, invalidRequest } from '../http/errors.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../http/idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../http/limits/rate-headers.ts';
 import { presentTask, type RecordDeps, taskRecordSchema } from './task-view.ts';
-import type { CreatedTask, OrderedInput, OrderRefusal, PlaceOrder } from './create-task.ts';
+import type { CreatedTask, OrderedInput, OrderRefusal, OrderTask } from './create-task.ts';
 import type { NewTask } from './create-outcome.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll-http.ts';
 import type { TaskWaiters } from './task-waiters.ts';
@@ -36,7 +36,7 @@ export const createFailures = [
 
 const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
 
-export type OrderDeps = { readonly orderTask: PlaceOrder };
+export type OrderDeps = { readonly orderTask: OrderTask };
 type Deps = WithDb & WithCatalogue & OrderDeps & RecordDeps & { readonly taskWaiters: TaskWaiters };
 
 export const createTask = defineEndpoint({

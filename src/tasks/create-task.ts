@@ -87,7 +87,7 @@ export type OrderRefusal =
   | UncertainOutcome;
 
 /** `orderTask` with the dependencies of the process. */
-export type PlaceOrder = (order: TaskOrder) => Promise<CreatedTask | OrderRefusal>;
+export type OrderTask = (order: TaskOrder) => Promise<CreatedTask | OrderRefusal>;
 
 /**
  * Validates an order, has its content checked, accepts and charges its task, and starts the workflow. The acceptance calls

@@ -97,7 +97,7 @@ test('generate --help MODEL lists the fields of the model, and --set names the o
   assert.match(help.stdout, /^ {2}steps +1 to 50$/m);
   assert.match(help.stdout, /^ {2}firstFrameUrl +URL or file \(image\/\*\)/m);
   const typo = await run('generate', 'a lighthouse', '--model', 'everything', '--set', 'sed=7');
-  assert.equal(typo.code, 1);
+  assert.equal(typo.code, 2);
   assert.match(typo.stderr, /did you mean seed\?/);
   assert.equal(service.started.length, 0);
 });

@@ -193,6 +193,29 @@ test('409 a cap in an account that is being closed while the request is under wa
   assertRefused(refused, 409, /closed/);
 });
 
+test('200 an operator sets caps, as the audit log says; 404 and 409 as for the account itself', async () => {
+  const operator = await createTestOperator(service);
+  const { accountId } = await newOwner();
+  const set = (body: object) => operator.ask('POST', '/api/admin/v1/caps', { body: { accountId, ...body } });
+  const { status, json } = await set({ month: 5 * price });
+  assert.equal(status, 200, json.msg);
+  assert.deepEqual(
+    (await listSpendCaps(service.database.db, accountId)).map(({ subject, period, credits }) => [
+      subject,
+      period,
+      credits,
+    ]),
+    [['account', 'month', 5 * price]],
+  );
+  const { json: log } = await operator.ask('GET', '/api/admin/v1/audit', { query: { accountId } });
+  assert.match(JSON.stringify(log.data), /"action":"caps\.set".*"month":825/);
+  assertRefused(await set({ keyId: randomUUID(), day: 1 }), 404, /./);
+  assertRefused(await set({ accountId: randomUUID(), day: 1 }), 404, /account not found/);
+  const ada = { kind: 'command_line', name: 'ada' } as const;
+  await closeAccountAs(service.database.db, ada, { accountId, reason: 'asked for' });
+  assertRefused(await set({ day: 1 }), 409, /closed/);
+});
+
 test("200 an operator lists the caps of any account, and 404 an unknown account's", async () => {
   const operator = await createTestOperator(service);
   const { accountId } = await newOwner();

@@ -76,7 +76,7 @@ describe('videogen start, with servers of its own', () => {
         return /"error":"unreachable"/.test(JSON.stringify(body)) ? true : undefined;
       });
       const { stdout } = await asOperator('GET', '/api/admin/v1/tasks/show', '-f', `taskId=${taskId}`);
-      assert.match(stdout, /"error":\s*"blocked"/);
+      assert.match(stdout, /"networkError":\s*"blocked"/);
     }
   });
 
@@ -166,7 +166,7 @@ describe('videogen start, with servers of its own', () => {
     for (const taskId of taskIds) assert.equal((await waitForRecord(api, taskId))['state'], 'success');
     const anotherKey = await waitFor(
       'the command for another key',
-      () => /VIDEOGEN_DATA=(\S+) (.*) key create --account ACCOUNT/.exec(stdout()) ?? undefined,
+      () => /VIDEOGEN_DATA=(\S+) (.*) key create --account "first account"/.exec(stdout()) ?? undefined,
     );
     assert.equal(anotherKey[1], data);
     assert.doesNotMatch(stdout(), /vg_/);

@@ -218,7 +218,7 @@ export const modelRecipes: Readonly<Record<string, ModelRecipe>> = {
     },
     price: { priceName: 'standard', creditsCharged: 120 },
     video: { ...hd, hasAudio: true },
-    sent: () => ['a friendly presenter|0|0|data:image/jpeg;base64|data:audio/mpeg;base64,'],
+    sent: () => ['a friendly presenter|0|0|data:image/jpeg;base64|data:audio/mpeg;base64'],
   },
   script: {
     skip: skipWithoutPython,

@@ -52,11 +52,11 @@ export const defaults: Readonly<Partial<Record<FieldName, unknown>>> = {
   imageUrls: [],
 };
 
-/** Their sizes and colors differ, so that no upstream gets one instead of another unnoticed. */
+/** Their sizes and colors differ, so that no upstream gets one instead of another unnoticed. Frames of different shapes are refused. */
 const pictures: Readonly<Record<string, Parameters<typeof plainImage>>> = {
   first: [640, 360, { r: 220, g: 30, b: 40 }],
   image: [480, 320, { r: 30, g: 200, b: 40 }],
-  last: [400, 700, { r: 30, g: 40, b: 220 }],
+  last: [700, 400, { r: 30, g: 40, b: 220 }],
 };
 
 export type Media = {
