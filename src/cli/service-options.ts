@@ -7,7 +7,12 @@ export type ServiceOptions = { readonly baseUrl?: string; readonly key?: string 
 
 /** Clients and operators have keys of their own, each in its variable. */
 const keys = {
-  client: { setting: 'apiKey', what: 'API key', variable: 'VIDEOGEN_API_KEY', hint: keyHint },
+  client: {
+    setting: 'apiKey',
+    what: 'API key',
+    variable: 'VIDEOGEN_API_KEY',
+    hint: () => `To create a key, see "${invocation('key', 'create', '--help')}" on the machine of the service.`,
+  },
   operator: {
     setting: 'operatorKey',
     what: "operator's key",

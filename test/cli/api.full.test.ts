@@ -122,10 +122,19 @@ test('an error of the service has its stable code, its fields, and its JSON with
 });
 
 test('without a key the message names the command that creates one; an unreachable service is named', async () => {
-  const { VIDEOGEN_OPERATOR_KEY: _, ...keyless } = environment();
+  const { VIDEOGEN_OPERATOR_KEY: _, VIDEOGEN_API_KEY: __, ...keyless } = environment();
   const { code, stderr } = await videogen(keyless, 'api', 'GET', accounts);
   assert.equal(code, 1);
   assert.match(stderr, /^no operator's key: set --key or VIDEOGEN_OPERATOR_KEY\. .* operator create NAME\n$/);
+  // A key of a client is another one, also for the commands that use no other.
+  for (const args of [
+    ['api', 'GET', '/api/v1/models'],
+    ['generate', 'a lighthouse'],
+  ]) {
+    const client = await videogen(keyless, ...args);
+    assert.equal(client.code, 1);
+    assert.match(client.stderr, /^no API key: set --key or VIDEOGEN_API_KEY\. .* key create --help"/);
+  }
   const nowhere = await api('GET', accounts, '--base-url', 'http://127.0.0.1:1');
   assert.match(nowhere.stderr, /^http:\/\/127\.0\.0\.1:1 cannot be reached: .*\nIs the service running\?/);
 });
