@@ -113,20 +113,23 @@ describe('a recipe of docs/operations', () => {
 
   test('installing without containers: a task succeeds', async () => {
     const lines = commandsBeside('npm ci');
-    const { environment: given } = environment;
+    // The other recipes have used the database of `environment` with another secret and store.
+    const installed = await createTestEnvironment();
+    const { environment: given } = installed;
+    shell = await createShell(folder, given);
     const values: Readonly<Record<string, string | undefined>> = {
       DATABASE_URL: given.DATABASE_URL,
       TEMPORAL_ADDRESS: given['TEMPORAL_ADDRESS'],
       TEMPORAL_NAMESPACE: 'default',
       RESULT_STORE: join(folder, 'results'),
-      PUBLIC_URL: environment.settings.publicUrl,
+      PUBLIC_URL: installed.settings.publicUrl,
     };
     const exports = lines
       .filter((line) => line.startsWith('export '))
       .join('; ')
       .replaceAll(/(\w+)=([^" ]\S*)/g, (whole, name: string) => (name in values ? `${name}='${values[name]}'` : whole))
-      // The other recipes have used this database with this secret.
-      .replace('"$(openssl rand -base64 32)"', `'${environment.settings.secret}'`);
+      // Made once.
+      .replace('"$(openssl rand -base64 32)"', `'${(await shell.run('openssl rand -base64 32')).trim()}'`);
     assert.equal(exports.match(/ [A-Z_]+='/g)?.length, 6);
     const programs: ChildProcess[] = [];
     try {
@@ -136,8 +139,8 @@ describe('a recipe of docs/operations', () => {
         else await shell.run(`${exports}; ${line}`);
       }
       const { baseUrl, key } = {
-        ...(await createTestAccount(environment.database)),
-        baseUrl: environment.settings.publicUrl,
+        ...(await createTestAccount(installed.database)),
+        baseUrl: installed.settings.publicUrl,
       };
       await waitFor('the API', async () =>
         (await fetch(`${baseUrl}/readyz`).catch(() => undefined))?.ok ? true : undefined,
@@ -146,13 +149,14 @@ describe('a recipe of docs/operations', () => {
         { baseUrl, key },
         { model: 'videogen-2.0-fast', input: { prompt: '[[instant]]', duration: 4 } },
       );
-      const task = await waitForEnd(environment.database.db, String(body.data['taskId']));
+      const task = await waitForEnd(installed.database.db, String(body.data['taskId']));
       assert.equal(task.state, 'success');
     } finally {
       for (const program of programs) {
         program.kill('SIGTERM');
         if (program.exitCode === null) await once(program, 'exit');
       }
+      await installed.close();
     }
     assert.deepEqual(
       programs.map(({ exitCode }) => exitCode),
