@@ -195,8 +195,17 @@ export function setSpendCapsAs(
 ): Promise<boolean> {
   return recordAction(db, actor, async (transaction) => {
     await lockOpenAccount(transaction, accountId);
+    const capsOf = async () =>
+      JSON.stringify(
+        (await listSpendCaps(transaction, accountId)).map(({ subjectId, period, credits }) => [
+          subjectId,
+          period,
+          credits,
+        ]),
+      );
+    const before = await capsOf();
     const answer = await setCaps(transaction, accountId, subject, change);
-    if (!answer) return { answer };
+    if (!answer || (await capsOf()) === before) return { answer };
     const details = { subject: subject.kind, subjectId: subject.id, ...change };
     return { answer, done: { action: 'caps.set', accountId, details } };
   });

@@ -105,6 +105,10 @@ export function createExamples(service: HttpService, operator: TestOperator): Re
       does: async () => ({ accountId: await newAccountId(), name: 'Harbor Films' }),
       refused: { accountId: unknownId, name: 'Harbor Films' },
     },
+    adminSetSpendCaps: {
+      does: async () => ({ accountId: await newAccountId(), month: 500 }),
+      refused: { accountId: unknownId, month: 500 },
+    },
     adminCreateCodes: {
       does: async () => ({ name: 'spring', credits: 5, codes: 2 }),
       refused: { name: 'spring', credits: 0, codes: 2 },
