@@ -43,7 +43,7 @@ export function createTestCallbacks({ db, box, log, models, formatOf, serviceNam
   });
   return {
     /**
-     * Returns the receiver's status, or why there is none. For a receiver that is not public, it always returns after the longest time of
+     * Returns the receiver's status, or the reason if it returned none. For a receiver that is not public, it always returns after the longest time of
      * an attempt. Otherwise a client could distinguish rejected addresses from slow ones and map our network.
      */
     send: async ({ accountId, url, dialect, event }: TestCallback): Promise<number | ReceiverError> => {

@@ -39,7 +39,7 @@ export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLi
       if (isClosed || waiters.size >= maxWaiters || ofAccount >= maxPerAccount) return undefined;
       return waitFor({ ...request, released: new AbortController() });
     },
-    /** Releases every waiter, and takes no more. */
+    /** Ends every wait, and accepts no new one. */
     close: (): void => {
       isClosed = true;
       for (const { released } of waiters) released.abort();

@@ -1,7 +1,7 @@
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkTemporal } from '../../src/doctor/check-temporal.ts';
 import { createInstallation } from '../support/installation.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { makeCurrent } from '../support/worker-versions.ts';
 
 test('doctor reports workers that get no tasks because no version is current', async () => {
@@ -17,9 +17,12 @@ test('doctor reports workers that get no tasks because no version is current', a
       return findings.find(({ check }) => check === 'queue tasks');
     };
     await startWorker({ settings: { workerVersion: '1.0.0' } });
-    assert.match((await queueOf())?.message ?? '', /no version of workers is current/);
+    // Temporal lists a worker after its first poll.
+    await waitFor('the worker without tasks', async () =>
+      /no version of workers is current/.test((await queueOf())?.message ?? ''),
+    );
     await makeCurrent(client, installation, '1.0.0');
-    assert.equal((await queueOf())?.state, 'ok');
+    await waitFor('the worker with tasks', async () => (await queueOf())?.state === 'ok');
   } finally {
     await installation.close();
   }
