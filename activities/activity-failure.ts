@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
-import { TaskError } from '../src/platform/errors.ts';
+import { TaskError } from '../src/tasks/task-error.ts';
 import { pauseAfter } from '../src/tasks/retry-pace.ts';
 import { recordRetry } from '../src/tasks/tasks.ts';
 import type { Database } from '../src/platform/database/database.ts';

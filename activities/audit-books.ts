@@ -2,10 +2,10 @@ import { Context } from '@temporalio/activity';
 import type { AuditKind } from '../src/credits/ledger-audit.ts';
 import { runAudit } from '../src/credits/ledger-audit.ts';
 import type { Logger } from 'pino';
-import type { Events } from '../src/metrics/events.ts';
+import type { TaskEvents } from '../src/tasks/emitted-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 
-export type AuditBooksDeps = { readonly db: Database; readonly log: Logger; readonly events: Events };
+export type AuditBooksDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEvents };
 
 /** Logs each violation that the audit has found as an error, and counts it. */
 export function createAuditBooks({ db, log, events }: AuditBooksDeps) {

@@ -5,17 +5,18 @@ import type { ResultStore } from '../src/media/result-store.ts';
 import { maxUploads } from '../src/media/upload.ts';
 import type { PaymentDeps } from '../src/payments/process-payments.ts';
 import { endCheckout, listOpenCheckouts } from '../src/payments/end-checkout.ts';
-import type { Engine } from '../src/tasks/ports.ts';
+import type { Engine } from '../src/tasks/workflow-engine.ts';
 import { cancelGraceMs, findTask, failAndRefund } from '../src/tasks/tasks.ts';
 import { deleteUpload, sweepDeletion } from './sweep-deletions.ts';
 import { pageSize, processRows, type RowDeps } from './for-each-row.ts';
 
-export type EmptyAccountDeps = RowDeps & {
-  readonly media: Pick<ResultStore, 'delete' | 'deleteFolder'>;
-  readonly engine: Pick<Engine, 'cancelWorkflow' | 'forgetTask'>;
-  /** Undefined while credits are not for sale. */
-  readonly payments: SalesDeps | undefined;
-};
+export type EmptyAccountDeps = RowDeps &
+  Pick<PaymentDeps, 'events'> & {
+    readonly media: Pick<ResultStore, 'delete' | 'deleteFolder'>;
+    readonly engine: Pick<Engine, 'cancelWorkflow' | 'forgetTask'>;
+    /** Undefined while credits are not for sale. */
+    readonly payments: SalesDeps | undefined;
+  };
 
 export type SalesDeps = Pick<PaymentDeps, 'provider' | 'serviceUrl'>;
 

@@ -8,7 +8,7 @@ import { taskTerms } from '../src/tasks/task-terms.ts';
 import { acceptTask } from '../src/tasks/accept-task.ts';
 import { saveTaskTiers } from '../src/tasks/jobs/task-tiers.ts';
 import { confirmCharge, type ConfirmedTask } from '../src/tasks/tasks.ts';
-import type { Events } from '../src/metrics/events.ts';
+import type { TaskEvents } from '../src/tasks/emitted-events.ts';
 import type { CatalogueModel } from '../src/models/catalogue/models.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import type { ParsedTaskRequest } from '../src/tasks/task-request.ts';
@@ -18,7 +18,7 @@ export type ConfirmChargeDeps = {
   /** The models of the catalogue in force. */
   readonly models: () => ReadonlyMap<string, CatalogueModel>;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
-  readonly events: Events;
+  readonly events: TaskEvents;
 };
 
 /** The order of a task that an operator starts from the Temporal UI or CLI: the body of createTask, and the account that pays. */

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { compareOrder, describeDifferences, type OrderDifference } from '../src/media/compare-order.ts';
 import type { ResultStore } from '../src/media/result-store.ts';
-import type { Events } from '../src/metrics/events.ts';
+import type { TaskEvents } from '../src/tasks/emitted-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import { countedSeconds } from '../src/tasks/counted-seconds.ts';
 import { isFinal, keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/tasks/task.ts';
 import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/tasks.ts';
-import { TaskError } from '../src/platform/errors.ts';
+import { TaskError } from '../src/tasks/task-error.ts';
 import { recordLateSuccess } from '../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { findOrder, type OrderedTask, type Settlement, settleDelivery } from '../src/tasks/shortfall.ts';
@@ -15,7 +15,7 @@ import { resultKeysOf } from './task-files.ts';
 
 export type CompleteTaskDeps = RefundCreditsDeps & { readonly media: Pick<ResultStore, 'delete'> };
 
-export type RefundCreditsDeps = { readonly db: Database; readonly log: Logger; readonly events: Events };
+export type RefundCreditsDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEvents };
 
 /** The final state of a task, also when another process has ended it. */
 export type FinalState = {

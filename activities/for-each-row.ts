@@ -3,10 +3,10 @@ import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
 import { deleteCursor, readCursor, saveCursor } from '../src/platform/database/maintenance.ts';
 import type { Logger } from 'pino';
-import type { Events } from '../src/metrics/events.ts';
+import type { TaskEvents } from '../src/tasks/emitted-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 
-export type RowDeps = { readonly db: Database; readonly log: Logger; readonly events: Events };
+export type RowDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEvents };
 
 export const pageSize = 200;
 /** Enough rows at a time to start a backlog of thousands in a minute, few enough to preserve their order. */

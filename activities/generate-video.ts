@@ -1,6 +1,7 @@
+import type { ReferenceMedia } from '../src/tasks/media-by-role.ts';
 import { Context } from '@temporalio/activity';
-import { TaskError } from '../src/platform/errors.ts';
-import type { ReferenceMedia, VideoForm } from '../src/tasks/ports.ts';
+import { TaskError } from '../src/tasks/task-error.ts';
+import type { VideoForm } from '../src/tasks/video-form.ts';
 import { mediaUrlsOf } from '../src/tasks/task-input.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { isFinal } from '../src/tasks/task.ts';

@@ -1,10 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { dayMs } from '../src/platform/duration.ts';
 import { type PaymentsReconciled, reconcilePayments } from '../src/payments/reconcile-payments.ts';
+import type { PaymentDeps } from '../src/payments/process-payments.ts';
 import type { SalesDeps } from './close-account.ts';
 import type { RowDeps } from './for-each-row.ts';
 
-export type ReconcilePaymentsDeps = RowDeps & { readonly payments: SalesDeps | undefined };
+export type ReconcilePaymentsDeps = RowDeps &
+  Pick<PaymentDeps, 'events'> & { readonly payments: SalesDeps | undefined };
 
 /** Stripe repeats events for three days; a week leaves operators the time to notice. */
 const windowMs = 7 * dayMs;

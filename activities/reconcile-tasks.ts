@@ -1,5 +1,5 @@
 import { payloadKeyError } from '../src/temporal/payload-keys.ts';
-import type { CodeFailure, Engine, WorkflowDescription, WorkflowStatus } from '../src/tasks/ports.ts';
+import type { CodeFailure, Engine, WorkflowDescription, WorkflowStatus } from '../src/tasks/workflow-engine.ts';
 import type { TaskFailure } from '../src/tasks/task.ts';
 import {
   listDueTerminations,

@@ -5,7 +5,7 @@ import { OutboundError } from '../src/outbound/outbound-error.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/callbacks/post-callback.ts';
 import { type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/callbacks/deliveries.ts';
 import type { OwedDelivery } from '../src/callbacks/owed-callbacks.ts';
-import type { Events } from '../src/metrics/events.ts';
+import type { TaskEvents } from '../src/tasks/emitted-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 
 export type SendCallbackDeps = {
@@ -13,7 +13,7 @@ export type SendCallbackDeps = {
   /** Returns undefined if none is owed: while the task runs, without `callBackUrl`, or for a closed account. */
   readonly findOwedDelivery: (deliveryId: string) => Promise<OwedDelivery | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
-  readonly events: Events;
+  readonly events: TaskEvents;
 };
 
 export type DeliveryAttemptOutcome =

@@ -1,6 +1,7 @@
-import type { Engine } from '../src/tasks/ports.ts';
+import type { JsonObject } from '../src/platform/json.ts';
+import type { Engine } from '../src/tasks/workflow-engine.ts';
 import type { Task } from '../src/tasks/task.ts';
-import type { Job, JobStatus, JsonObject, PolledProvider } from '../src/providers/contract.ts';
+import type { Job, JobStatus, PolledProvider } from '../src/providers/contract.ts';
 import type { OpenProvider } from '../src/providers/registry.ts';
 import { listProviderJobs, type ProviderJob } from '../src/tasks/jobs/provider-jobs.ts';
 import { recordProviderJob } from '../src/tasks/jobs/job-creates.ts';

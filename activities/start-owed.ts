@@ -1,6 +1,6 @@
 import { listOpenClosures } from '../src/accounts/account-closure.ts';
 import { listOverdueDeliveries, type OverdueDelivery } from '../src/callbacks/deliveries.ts';
-import type { Engine } from '../src/tasks/ports.ts';
+import type { Engine } from '../src/tasks/workflow-engine.ts';
 import { forEachRow, type RowDeps } from './for-each-row.ts';
 
 // Steps of `reconcile` that start workflows which should run. They are idempotent and driven from the database.

@@ -2,8 +2,8 @@ import { Context } from '@temporalio/activity';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { TaskError } from '../src/platform/errors.ts';
-import type { VideoForm } from '../src/tasks/ports.ts';
+import { TaskError } from '../src/tasks/task-error.ts';
+import type { VideoForm } from '../src/tasks/video-form.ts';
 import type { TaskResult } from '../src/tasks/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg.ts';
 import { ReadTimeoutError } from '../src/media/read-video.ts';
@@ -12,7 +12,7 @@ import { videoLayoutOf } from '../src/media/video-layout.ts';
 import { measureWhole, type VideoInspector } from '../src/media/inspect-video.ts';
 import type { VideoNormaliser } from '../src/media/normalize-video.ts';
 import type { ResultStore } from '../src/media/result-store.ts';
-import type { Events } from '../src/metrics/events.ts';
+import type { TaskEvents } from '../src/tasks/emitted-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { withRetryRecorded } from './activity-failure.ts';
@@ -29,7 +29,7 @@ export type StoreResultDeps = {
   /** The name of the service, which marks of videos contain. */
   readonly serviceName: string;
   readonly machine: Machine;
-  readonly events: Events;
+  readonly events: TaskEvents;
 };
 
 /** A generated video that is in our own store. */
@@ -156,7 +156,7 @@ async function marked(
  * undefined for all others, which are staged: `storeResult` checks them, and retries while the store fails.
  */
 export async function storeDelivered(
-  { media, events }: { readonly media: Pick<ResultStore, 'put'>; readonly events: Events },
+  { media, events }: { readonly media: Pick<ResultStore, 'put'>; readonly events: TaskEvents },
   taskId: string,
   { path, posterPath }: GeneratedVideo,
 ): Promise<TaskResult | undefined> {

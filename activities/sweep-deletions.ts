@@ -7,7 +7,7 @@ import {
   listOwedDeletions,
   type OwedDeletion,
 } from '../src/tasks/content-deletion.ts';
-import type { Engine } from '../src/tasks/ports.ts';
+import type { Engine } from '../src/tasks/workflow-engine.ts';
 import { findUpload, removeUpload } from '../src/media/uploads.ts';
 import { forEachRow, type RowDeps } from './for-each-row.ts';
 import { deleteTaskFiles } from './task-files.ts';

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { ProviderTest } from '../src/tasks/ports.ts';
+import type { ProviderTest } from '../src/tasks/provider-test-outcome.ts';
 import type { CatalogueModel } from '../src/models/catalogue/models.ts';
 import type { TestProvider } from '../src/providers/registry.ts';
 

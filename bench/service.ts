@@ -1,9 +1,10 @@
+import { createAccount } from '../src/credits/open-account.ts';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { scopes } from '../src/accounts/api-key.ts';
 import { freePort } from '../src/embedded/persisted-port.ts';
-import { createAccount, setAccountLimits } from '../src/accounts/accounts.ts';
+import { setAccountLimits } from '../src/accounts/accounts.ts';
 import { createApiKey } from '../src/accounts/keys.ts';
 import { createDatabase, type Database } from '../src/platform/database/database.ts';
 import { migrateToLatest } from '../src/schema/migrator.ts';

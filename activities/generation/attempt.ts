@@ -1,12 +1,12 @@
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { ResultStore } from '../../src/media/result-store.ts';
-import type { Events } from '../../src/metrics/events.ts';
+import type { TaskEvents } from '../../src/tasks/emitted-events.ts';
 import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import type { JobRequest } from '../../src/providers/contract.ts';
 import type { Providers } from '../../src/providers/registry.ts';
-import type { VideoForm } from '../../src/tasks/ports.ts';
+import type { VideoForm } from '../../src/tasks/video-form.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/tasks.ts';
 import { TaskEnded } from '../generation-attempts.ts';
 import { delayAbort, type StartDeadline } from '../deadline.ts';
@@ -18,7 +18,7 @@ import type { Stop } from '../../src/tasks/jobs/job.ts';
 export type GenerationDeps = {
   readonly db: Database;
   readonly log: Logger;
-  readonly events: Events;
+  readonly events: TaskEvents;
   /** The models of the catalogue in force. */
   readonly models: () => ReadonlyMap<string, CatalogueModel>;
   readonly providers: Providers;

@@ -1,13 +1,7 @@
+import { openAccountAs } from '../credits/open-account.ts';
 import { z } from 'zod';
 import { accountState, accountStates, countLimit, countOfAccount, listAccounts } from './account-list.ts';
-import {
-  type Account,
-  findAccount,
-  limitAccountAs,
-  openAccountAs,
-  renameAccountAs,
-  suspendAccountAs,
-} from './accounts.ts';
+import { type Account, findAccount, limitAccountAs, renameAccountAs, suspendAccountAs } from './accounts.ts';
 import { closeAccountAs } from './account-closure.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { idField, isOneLine, maxCredits, oneOf, plainText, reasonField, unixMs, wholeNumber } from '../http/fields.ts';

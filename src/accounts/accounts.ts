@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../operators/operator.ts';
 import type { Rate } from '../platform/rate-limit.ts';
 import type { Database } from '../platform/database/database.ts';
-import { openingEntry } from '../credits/ledger-entries.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { maybeOne, type Runner } from '../platform/database/statement.ts';
 
@@ -57,33 +55,6 @@ export async function lockOpenAccount(db: Runner, accountId: string): Promise<Ac
   return account;
 }
 
-type NewAccount = { readonly name: string; readonly credits: number };
-
-const opening = (name: string, condition: string) =>
-  maybeOne<{ id: string }, [accountId: string, account: NewAccount]>({
-    name,
-    text: `
-with account as (
-  insert into accounts (id, name, balance) select $1, $2, $3 where ${condition} returning id, balance
-), ${openingEntry}
-select id from account`,
-    values: (accountId, { name: accountName, credits }) => [accountId, accountName, credits],
-  });
-const open = opening('create-account', 'true');
-const openFirst = opening('create-first-account', 'not exists (select from accounts)');
-
-/** Returns the id of the account. `credits` is a whole number, not negative. */
-export async function createAccount(db: Database, account: NewAccount): Promise<string> {
-  const accountId = uuidv7();
-  await open(db, accountId, account);
-  return accountId;
-}
-
-/** Creates an account if the installation has none. */
-export async function createFirstAccount(db: Runner, account: NewAccount): Promise<string | undefined> {
-  return (await openFirst(db, uuidv7(), account))?.id;
-}
-
 type Limits = Pick<Account, 'maxUnfinishedTasks' | 'createRate'>;
 
 /**
@@ -102,15 +73,6 @@ where id = $1 returning ${accountColumns}`,
     createRate?.windowMs,
   ],
 });
-
-export function openAccountAs(db: Database, actor: Actor, account: NewAccount): Promise<Account> {
-  return recordAction(db, actor, async (transaction) => {
-    const accountId = await createAccount(transaction, account);
-    const answer = await findAccount(transaction, accountId);
-    if (answer === undefined) throw new Error(`account ${accountId} not found after its creation`);
-    return { answer, done: { action: 'accounts.create', accountId, details: account } };
-  });
-}
 
 const setSuspended = maybeOne<Account, [accountId: string, suspended: boolean, reason: string]>({
   name: 'suspend-account',

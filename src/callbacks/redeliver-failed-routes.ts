@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { maxUnixMs, wholeNumber } from '../http/fields.ts';
-import type { DeliveryToStart } from '../tasks/ports.ts';
+import type { DeliveryToStart } from '../tasks/workflow-engine.ts';
 import { maxRedelivered } from './own-deliveries.ts';
 
 // The endpoints that redeliver failed callbacks (callback-routes.ts) and failed events (event-routes.ts) share these parts.

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../platform/errors.ts';
-import { openAccountAs } from '../accounts/accounts.ts';
+import { openAccountAs } from '../credits/open-account.ts';
 import { bookCreditsAs } from '../credits/credits.ts';
 import { auditLedger } from '../credits/ledger-audit.ts';
 import { maxReasonLength } from '../credits/prices.ts';

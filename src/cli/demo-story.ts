@@ -17,7 +17,7 @@ import { callbackSecretsOf } from '../callbacks/account-secrets.ts';
 import type { Settings } from '../config/settings.ts';
 import { probeVideo } from '../media/probe-video.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
-import { createAccount } from '../accounts/accounts.ts';
+import { createAccount } from '../credits/open-account.ts';
 import { createDatabase } from '../platform/database/database.ts';
 import { createApiKey } from '../accounts/keys.ts';
 import { type GenerationOptions, withRequestBody } from './generation-options.ts';

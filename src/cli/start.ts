@@ -5,7 +5,7 @@ import { scopes } from '../accounts/api-key.ts';
 import type { Service } from '../embedded/service.ts';
 import { retry } from '../platform/retry.ts';
 import { runUntilSignal, signalled, tolerateOutputErrors } from '../main/run-until-signal.ts';
-import { createFirstAccount } from '../accounts/accounts.ts';
+import { createFirstAccount } from '../credits/open-account.ts';
 import { createDatabase, type Database } from '../platform/database/database.ts';
 import { createSetupLink } from '../people/people.ts';
 import { addressOfLink } from '../people/one-time-links.ts';

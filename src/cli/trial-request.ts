@@ -1,5 +1,5 @@
 import { v7 as uuid } from 'uuid';
-import { noMedia } from '../tasks/ports.ts';
+import { noMedia } from '../tasks/media-by-role.ts';
 import type { TaskInput } from '../tasks/task.ts';
 import { compareOrder, describeDifferences } from '../media/compare-order.ts';
 import type { JobRequest } from '../providers/contract.ts';

@@ -9,7 +9,7 @@ import type { GuardDeps } from './define-endpoint.ts';
 import { type EndpointNeeds, endpoints } from './endpoints.ts';
 import { describeError } from '../platform/errors.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
-import { logRequests, traceRequests } from './middleware/observe-requests.ts';
+import { logRequests, type RequestFinished, traceRequests } from './middleware/observe-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
 import { refuseUnlessReady } from './monitoring-routes.ts';
@@ -17,7 +17,7 @@ import { oidcRoutes } from '../people/oidc-routes.ts';
 import { archiveRoute } from '../gallery/archive-routes.ts';
 import { sharePageRoute } from '../gallery/share-page-routes.ts';
 import { type McpDeps, mcpRoutes } from '../mcp/mcp-routes.ts';
-import type { Events } from '../metrics/events.ts';
+import type { Emits } from '../platform/emits.ts';
 import type { RequestLog } from '../requests/request-log.ts';
 import { statementLinks } from '../credits/statement-link-routes.ts';
 import { mediaRoute } from '../media/media-routes.ts';
@@ -33,7 +33,7 @@ type AppDeps = {
   /** Served at `/metrics`, to loopback clients only. */
   readonly metrics: Metrics | undefined;
   /** Counts events; never throws. */
-  readonly events: Events;
+  readonly events: Emits<RequestFinished>;
   readonly requestLog: RequestLog;
   readonly isTraced: boolean;
   /** True for peers whose `X-Forwarded-For` is trusted. */

@@ -1,3 +1,4 @@
+import type { Engine } from '../tasks/workflow-engine.ts';
 import { dirname } from 'node:path';
 import { createTestCallbacks } from '../callbacks/test-callback.ts';
 import { secretReader } from '../config/config.ts';
@@ -31,7 +32,7 @@ import { createRequestLog } from '../requests/request-log.ts';
 import { createKeyTouches } from '../accounts/key-touches.ts';
 import type { TaskToStop } from '../tasks/cancel-task.ts';
 import { type OrderDeps, orderTask } from '../tasks/create-task.ts';
-import type { Engine, ProviderTest } from '../tasks/ports.ts';
+import type { ProviderTest } from '../tasks/provider-test-outcome.ts';
 import { createReadTasks } from '../tasks/read-tasks.ts';
 import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
 import { createTaskWaiters } from '../tasks/task-waiters.ts';
@@ -48,7 +49,7 @@ const scrapeLimitMs = 3_000;
 /** A moderation hook reads an uploaded image immediately. */
 const hookLinkMs = 10 * 60_000;
 
-export type ApiDependencies = {
+export type ApiDependencies = Pick<Core, 'events'> & {
   readonly needs: AppNeeds;
   /** Completes what responses left to do after them; call it once no request is running. */
   drain(limitMs: number): Promise<void>;
@@ -99,6 +100,7 @@ export async function openApiDependencies(
     ...given,
     ...calls.ports,
     ...createLimiters(),
+    events,
     orderTask: (order) => orderTask(order, orders),
     testCallback: tests.send,
     box,
@@ -117,6 +119,7 @@ export async function openApiDependencies(
   };
   return {
     needs,
+    events,
     drain: async (limitMs) => {
       await Promise.all([uncertainCreates, ...calls.background].map((part) => part.drain(limitMs)));
       await needs.keyTouches.drain();

@@ -1,6 +1,6 @@
 import { createSecretBox, type SecretBox } from '../outbound/secrets.ts';
 import type { Settings } from '../config/settings.ts';
-import type { Events } from '../metrics/events.ts';
+import type { ServiceEvents } from '../metrics/events.ts';
 import type { PartName } from '../platform/part-name.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
@@ -8,7 +8,7 @@ import { warnOfDropped } from '../models/dropped-entries.ts';
 import { createLiveCatalogue, type LiveCatalogue, type LiveSource } from '../models/live-catalogue.ts';
 import { createDatabase, type DatabasePool } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
-import type { Engine } from '../tasks/ports.ts';
+import type { Engine } from '../tasks/workflow-engine.ts';
 import { type ConnectOptions, connectTemporal, type TemporalConnection } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
@@ -20,7 +20,7 @@ export type Core = {
   readonly log: Log;
   readonly db: DatabasePool;
   readonly catalogue: LiveCatalogue;
-  readonly events: Events;
+  readonly events: ServiceEvents;
   /** Encrypts the secrets of callbacks. */
   readonly box: SecretBox;
   readonly temporal: TemporalConnection;

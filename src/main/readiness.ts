@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import pTimeout from 'p-timeout';
 import { errorCode } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
-import type { Events } from '../metrics/events.ts';
+import type { ServiceEvents } from '../metrics/events.ts';
 import type { PartName } from '../platform/part-name.ts';
 import { clockWarnMs } from '../platform/database/clock.ts';
 import { createDatabase, type Database } from '../platform/database/database.ts';
@@ -26,7 +26,7 @@ export type WatchedParts = {
   readonly databaseUrl: string;
   /** Workers need Temporal; an API accepts tasks without it. */
   readonly temporal?: Client;
-  readonly events: Events;
+  readonly events: ServiceEvents;
   readonly log: Log;
   readonly pauseMs: number;
 };

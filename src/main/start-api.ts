@@ -40,7 +40,8 @@ export async function startApi(
     isLeaving ? ['stopping'] : [...readiness.reasons(), ...belonging.problems(), ...disks.problems()];
   const state = { reasons, diskProblem: () => disks.problems()[0] };
   const parts = await openApiDependencies(settings, log, metrics, state);
-  const { db, events, taskWaiters } = parts.needs;
+  const { events } = parts;
+  const { db, taskWaiters } = parts.needs;
   const { databaseUrl, host, port, publicUrl } = settings;
   const belonging = await watchInstallation({ db, settings, log, isWorker: false }).catch(async (error: unknown) => {
     await parts.close();

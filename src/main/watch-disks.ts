@@ -1,6 +1,6 @@
 import pTimeout from 'p-timeout';
 import type { Settings } from '../config/settings.ts';
-import type { Events } from '../metrics/events.ts';
+import type { ServiceEvents } from '../metrics/events.ts';
 import type { PartName } from '../platform/part-name.ts';
 import { type DiskState, diskProblemOf, readDisk } from '../platform/disk.ts';
 import type { Log } from '../platform/log.ts';
@@ -19,7 +19,7 @@ type WatchedDisks = {
   readonly part: PartName;
   /** Paths by name. */
   readonly folders: Readonly<Record<string, string>>;
-  readonly events: Events;
+  readonly events: ServiceEvents;
   readonly log: Log;
   readonly pauseMs: number;
 };
@@ -87,7 +87,7 @@ function problemsOf(states: readonly (readonly [string, DiskState | string | und
 }
 
 /** Counts dropped lines. The line about them also tries whether the log can be written again. */
-function watchLog(log: Log, events: Events): () => readonly string[] {
+function watchLog(log: Log, events: ServiceEvents): () => readonly string[] {
   let lines = 0;
   return () => {
     const { output } = log;

@@ -1,3 +1,4 @@
+import type { Engine } from '../tasks/workflow-engine.ts';
 import type { Logger } from 'pino';
 import type { GenerationAttempts } from '../../activities/generation-attempts.ts';
 import { createAuditBooks } from '../../activities/audit-books.ts';
@@ -21,18 +22,18 @@ import type { VideoInspector } from '../media/inspect-video.ts';
 import type { VideoNormaliser } from '../media/normalize-video.ts';
 import type { MediaFetch } from '../media/reference-media.ts';
 import type { ResultStore } from '../media/result-store.ts';
-import type { Events } from '../metrics/events.ts';
+import type { ServiceEvents } from '../metrics/events.ts';
 import type { CatalogueModel } from '../models/catalogue/models.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Providers, TestProvider } from '../providers/registry.ts';
-import type { Engine, ReferenceMedia } from '../tasks/ports.ts';
+import type { ReferenceMedia } from '../tasks/media-by-role.ts';
 import type { ParsedTaskRequest } from '../tasks/task-request.ts';
 
 /** The parts of a worker process. An activity gets those that it declares. */
 export type WorkerParts = {
   readonly db: Database;
   readonly log: Logger;
-  readonly events: Events;
+  readonly events: ServiceEvents;
   readonly engine: Omit<Engine, 'redeliver' | 'retryNow' | 'testProvider'>;
   readonly media: Pick<
     ResultStore,

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createGenerationAttempts } from '../../activities/generation-attempts.ts';
 import { startDeadline } from '../../activities/deadline.ts';
 import { createSwitches } from '../../activities/switches.ts';
-import type { Ffmpeg } from '../tasks/ports.ts';
+import type { Ffmpeg } from '../tasks/ffmpeg-run.ts';
 import { uploadFromUrl, uploadKey } from '../media/upload.ts';
 import { dirname } from 'node:path';
 import { secretReader } from '../config/config.ts';

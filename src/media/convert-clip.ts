@@ -1,6 +1,6 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { Ffmpeg } from '../tasks/ports.ts';
+import type { Ffmpeg } from '../tasks/ffmpeg-run.ts';
 import { type ClipContainer, type ClipKind, ClipRefusal } from './clip-container.ts';
 import { failedByDisk, FfmpegError, reportedTooMuch } from './ffmpeg.ts';
 import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import type { Head } from '../outbound/body.ts';
 import type { GuardedClient } from '../outbound/client.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
-import { TaskError } from '../platform/errors.ts';
+import { TaskError } from '../tasks/task-error.ts';
 import type { FailCode } from '../tasks/fail-code.ts';
 import type { MediaKind } from '../tasks/input-bounds.ts';
 

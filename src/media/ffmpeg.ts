@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import type { Ffmpeg } from '../tasks/ports.ts';
+import type { Ffmpeg } from '../tasks/ffmpeg-run.ts';
 import { boundToThisProcess, notStartedCodes } from '../platform/bound-process.ts';
 import { errorCode } from '../platform/errors.ts';
 import { ffmpegBinary } from './ffmpeg-binary.ts';

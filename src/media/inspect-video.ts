@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
-import type { Ffmpeg } from '../tasks/ports.ts';
-import { TaskError } from '../platform/errors.ts';
+import type { Ffmpeg } from '../tasks/ffmpeg-run.ts';
+import { TaskError } from '../tasks/task-error.ts';
 import { failedByDisk, FfmpegError, reportedTooMuch } from './ffmpeg.ts';
 import { makeLastFrame } from './last-frame.ts';
 import { isPosterOf, makePoster } from './poster.ts';

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Ffmpeg } from '../tasks/ports.ts';
+import type { Ffmpeg } from '../tasks/ffmpeg-run.ts';
 import type { FrameSize } from './frame-size.ts';
 import { jpegFilters, pictureLimitMs } from './poster.ts';
 import { readVideo } from './read-video.ts';

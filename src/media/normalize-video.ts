@@ -1,9 +1,10 @@
+import type { VideoForm } from '../tasks/video-form.ts';
 import { stat, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { type FrameSize, frameSize } from './frame-size.ts';
-import type { Ffmpeg, VideoForm } from '../tasks/ports.ts';
+import type { Ffmpeg } from '../tasks/ffmpeg-run.ts';
 import { containerOf } from '../outbound/container.ts';
 import { carryManifest } from './carry-manifest.ts';
 import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';

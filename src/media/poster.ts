@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FrameSize } from './frame-size.ts';
-import type { Ffmpeg } from '../tasks/ports.ts';
+import type { Ffmpeg } from '../tasks/ffmpeg-run.ts';
 import { isPhotoFormat, sharp } from './image-library.ts';
 import { decoderThreads, untrustedInput } from './untrusted-input.ts';
 

@@ -1,8 +1,9 @@
+import type { ReferenceClip } from '../tasks/media-by-role.ts';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createSlots } from '../outbound/limits.ts';
-import type { Ffmpeg, ReferenceClip } from '../tasks/ports.ts';
+import type { Ffmpeg } from '../tasks/ffmpeg-run.ts';
 import { ClipRefusal, type ClipKind, clipContainerOf } from './clip-container.ts';
 import { type ClipLimits, convertClip } from './convert-clip.ts';
 import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaSource } from './fetch-media.ts';

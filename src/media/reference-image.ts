@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FrameSize } from './frame-size.ts';
-import type { ReferenceImage } from '../tasks/ports.ts';
+import type { ReferenceImage } from '../tasks/media-by-role.ts';
 import { createSlots } from '../outbound/limits.ts';
 import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaSource } from './fetch-media.ts';
 import { ImageRefusal } from './image-decode.ts';

@@ -1,4 +1,5 @@
-import type { Ffmpeg, ReferenceMedia } from '../tasks/ports.ts';
+import type { ReferenceMedia } from '../tasks/media-by-role.ts';
+import type { Ffmpeg } from '../tasks/ffmpeg-run.ts';
 import { mediaUrlsOf, type ModelInput, type TaskInput } from '../tasks/task-input.ts';
 import { inputFields } from '../tasks/input-fields.ts';
 import { type FetchSettings, invalidMedia } from './fetch-media.ts';

@@ -1,8 +1,7 @@
+import type { Emits } from '../platform/emits.ts';
+import type { TaskEvent } from '../tasks/emitted-events.ts';
 import type { HealthMetricEvent } from './health-metrics.ts';
-import type { ProviderMetricEvent } from './provider-metrics.ts';
 import type { RequestMetricEvent } from './request-metrics.ts';
-import type { TaskMetricEvent } from './task-metrics.ts';
 
-export type ServiceEvent = TaskMetricEvent | RequestMetricEvent | ProviderMetricEvent | HealthMetricEvent;
-
-export type Events = { readonly emit: (event: ServiceEvent) => void };
+export type ServiceEvent = TaskEvent | RequestMetricEvent | HealthMetricEvent;
+export type ServiceEvents = Emits<ServiceEvent>;

@@ -2,7 +2,7 @@ import type { PartName } from '../platform/part-name.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { DatabaseUsage } from '../platform/database/database.ts';
-import type { Events } from './events.ts';
+import type { ServiceEvents } from './events.ts';
 import { healthMetrics } from './health-metrics.ts';
 import type { EventMetric, Sample } from './metric.ts';
 import { namesOf } from './label-values.ts';
@@ -22,8 +22,8 @@ export const eventMetrics: readonly EventMetric[] = [
 /** The metrics of a process, for Prometheus. Operators depend on their names. */
 export type Metrics = {
   readonly registry: Registry;
-  /** Events of a part of the process. Names that are not in its catalogue share one label. */
-  readonly eventsOf: (catalogue: () => Pick<Catalogue, 'models' | 'providers'>) => Events;
+  /** ServiceEvents of a part of the process. Names that are not in its catalogue share one label. */
+  readonly eventsOf: (catalogue: () => Pick<Catalogue, 'models' | 'providers'>) => ServiceEvents;
   /** Reasons why a part of the process is not ready, for `/readyz` on METRICS_PORT. */
   readonly readiness: Map<PartName, () => readonly string[]>;
   /** Use of database connections by each part of the process. */

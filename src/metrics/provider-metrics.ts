@@ -1,11 +1,9 @@
-import type { ProviderEvent } from '../providers/provider-events.ts';
+import type { TaskEvent } from '../tasks/emitted-events.ts';
 import type { EndedJob } from '../tasks/jobs/job-ends.ts';
 import { type EventMetric, onEventsOf, type Sample } from './metric.ts';
 import type { Names } from './label-values.ts';
 
-export type ProviderMetricEvent = ProviderEvent | { readonly kind: 'job_ended'; readonly job: EndedJob };
-
-const on = onEventsOf<ProviderMetricEvent>();
+const on = onEventsOf<TaskEvent>();
 
 /**
  * Bucket bounds in seconds: from a short clip on a fast machine to the longest

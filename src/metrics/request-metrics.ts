@@ -1,30 +1,15 @@
+import type { RequestFinished } from '../http/middleware/observe-requests.ts';
 import { checkOutcomes, type ContentChecked } from '../moderation/moderator.ts';
 import { paymentOutcomes, type PaymentSettled } from '../payments/process-payments.ts';
 import type { RequestsDropped } from '../requests/request-log.ts';
+import type { TaskEvent } from '../tasks/emitted-events.ts';
 import { type EventMetric, onEventsOf, requestBuckets } from './metric.ts';
 
 const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as const;
 
-export type RequestMetricEvent =
-  | {
-      readonly kind: 'request_finished';
-      /**
-       * A route pattern. Routes and methods are from fixed lists, which bounds
-       * the number of series.
-       */
-      readonly route: string;
-      readonly method: string;
-      /** `aborted` if the client disconnected before the response began. */
-      readonly status: string;
-      /** Undefined for a long poll. */
-      readonly durationSeconds: number | undefined;
-    }
-  | RequestsDropped
-  | ContentChecked
-  | { readonly kind: 'callback_attempted'; readonly status: number | undefined; readonly durationMs: number }
-  | PaymentSettled;
+export type RequestMetricEvent = RequestFinished | RequestsDropped | ContentChecked | PaymentSettled;
 
-const on = onEventsOf<RequestMetricEvent>();
+const on = onEventsOf<RequestMetricEvent | TaskEvent>();
 
 /** Bucket bounds in seconds, up to the time limit of an attempt. */
 const callbackBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];

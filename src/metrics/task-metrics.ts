@@ -1,44 +1,8 @@
-import { comparedAspects, type OrderDifference } from '../media/compare-order.ts';
-import type { TaskStage } from '../tasks/ports.ts';
-import type { Task } from '../tasks/task.ts';
+import { comparedAspects } from '../media/compare-order.ts';
+import { reconciledOutcomes, reconcileFindings, type TaskEvent, uncertainOutcomes } from '../tasks/emitted-events.ts';
 import { type EventMetric, onEventsOf, requestBuckets } from './metric.ts';
 
-const findings = [
-  'callback_owed',
-  'workflow_left',
-  'provider_job_left',
-  'media_expired',
-  'upload_expired',
-  'ledger_violation',
-  'failed',
-] as const;
-
-const reconciledOutcomes = ['started', 'refunded'] as const;
-const differenceOutcomes = ['failed', 'refunded', 'accepted', 'exceeded'] as const;
-const uncertainOutcomes = ['none', 'refunded', 'answered', 'too_late'] as const;
-
-export type TaskMetricEvent =
-  | { readonly kind: 'task_charged'; readonly model: string; readonly credits: number }
-  | { readonly kind: 'task_ended'; readonly task: Pick<Task, 'param' | 'state' | 'failure' | 'creditsRefunded'> }
-  /** A video differed from its order. It was not delivered (`failed`), or delivered; `exceeded` means more than ordered. */
-  | {
-      readonly kind: 'order_difference';
-      readonly model: string;
-      readonly aspect: OrderDifference['aspect'];
-      readonly outcome: (typeof differenceOutcomes)[number];
-    }
-  | { readonly kind: 'stage_ended'; readonly stage: TaskStage; readonly durationMs: number }
-  /**
-   * A create returned 503: no task was found (`none`), or it was `refunded`, or had already succeeded (`too_late`), or is the answer to
-   * another attempt at the create (`answered`).
-   */
-  | { readonly kind: 'uncertain_create_resolved'; readonly outcome: (typeof uncertainOutcomes)[number] }
-  /** `reconcile` ended or started a task that its workflow did not. */
-  | { readonly kind: 'task_reconciled'; readonly outcome: (typeof reconciledOutcomes)[number] }
-  /** `reconcile`, housekeeping or the audit found something else; `failed`: it could not be corrected, and the next run retries. */
-  | { readonly kind: 'reconcile_finding'; readonly finding: (typeof findings)[number] };
-
-const on = onEventsOf<TaskMetricEvent>();
+const on = onEventsOf<TaskEvent>();
 
 /**
  * Bucket bounds in seconds: from a statement on an idle database to the longest
@@ -135,7 +99,7 @@ export const taskMetrics: readonly EventMetric[] = [
     labels: ['finding'],
     process: 'worker',
     actWhen: '`failed` grows for 30 minutes ([runbook](runbooks.md#videogenreconcilefails))',
-    zeros: findings.map((finding) => ({ finding })),
+    zeros: reconcileFindings.map((finding) => ({ finding })),
     on: on('reconcile_finding', ({ finding }) => [{ finding }, 1]),
   },
 ];

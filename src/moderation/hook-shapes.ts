@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject } from '../providers/contract.ts';
+import type { JsonObject } from '../platform/json.ts';
 
 // The two shapes of a moderation hook: its requests, and the meaning of its answers.
 

@@ -7,7 +7,7 @@ import type { OwnEndpoint } from '../outbound/guard.ts';
 import { createSlots, withDeadline } from '../outbound/limits.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { createProviderClient } from '../outbound/provider-client.ts';
-import type { JsonObject } from '../providers/contract.ts';
+import type { JsonObject } from '../platform/json.ts';
 import { type Content, hookShapeOf } from './hook-shapes.ts';
 
 /** An endpoint that decides whether a video may be made of a prompt and images. */

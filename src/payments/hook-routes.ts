@@ -4,15 +4,14 @@ import type { WithDb } from '../http/endpoint.ts';
 import { databaseFailures, HttpError, maxBodyBytes } from '../http/errors.ts';
 import { announcedBytes, readBytes } from '../http/server/read-json.ts';
 import type { Logger } from 'pino';
-import type { Events } from '../metrics/events.ts';
 import { InvalidEvent, type PaymentProvider, paymentProviderNames } from './contract.ts';
-import { processEvent } from './process-payments.ts';
+import { type PaymentDeps, processEvent } from './process-payments.ts';
 
 const types = ['application/json'];
 
 type Deps = WithDb & {
   readonly log: Logger;
-  readonly events: Events;
+  readonly events: PaymentDeps['events'];
   readonly publicUrl: string;
   /** Undefined while credits are not for sale. */
   readonly payments: PaymentProvider | undefined;

@@ -1,4 +1,4 @@
-import { createAccount } from '../accounts/accounts.ts';
+import { createAccount } from '../credits/open-account.ts';
 import { redeemCode } from '../credits/redemption-codes.ts';
 import { insertAction } from '../operators/operator-actions.ts';
 import { type Database, partOf } from '../platform/database/database.ts';

@@ -1,9 +1,9 @@
 import type { EstimatedCost } from '../models/catalogue/cost.ts';
 import type { UpstreamTerms } from '../models/catalogue/models.ts';
 import type { ProviderKind } from '../models/catalogue/providers.ts';
-import type { JsonObject, JsonValue } from './placeholders.ts';
+import type { JsonObject } from '../platform/json.ts';
 import type { MediaKind } from '../tasks/input-bounds.ts';
-import type { MediaLinks, ReferenceMedia } from '../tasks/ports.ts';
+import type { MediaLinks, ReferenceMedia } from '../tasks/media-by-role.ts';
 import type { TaskInput } from '../tasks/task.ts';
 import type { ProviderClient } from '../outbound/provider-client.ts';
 
@@ -12,7 +12,6 @@ import type { ProviderClient } from '../outbound/provider-client.ts';
 
 export type { Answer as UpstreamAnswer } from '../outbound/body.ts';
 export type { RequestBody } from '../outbound/provider-client.ts';
-export type { JsonObject, JsonValue };
 
 /**
  * The configuration that is stored with a job and never changes: the address and options of its upstream, without secrets, in at

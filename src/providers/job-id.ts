@@ -1,5 +1,4 @@
-import { isObject } from '../platform/json.ts';
-import type { JsonObject, JsonValue } from './contract.ts';
+import { isObject, type JsonObject, type JsonValue } from '../platform/json.ts';
 
 // Relays of other APIs name the id of a job after them, write it as a number, or wrap the record of the job in another object.
 

@@ -1,4 +1,5 @@
-import type { JsonObject, LostCreate, RecoverOutcome } from './contract.ts';
+import type { JsonObject } from '../platform/json.ts';
+import type { LostCreate, RecoverOutcome } from './contract.ts';
 
 type Candidate = { readonly id: string; readonly handle?: JsonObject };
 

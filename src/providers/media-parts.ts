@@ -1,8 +1,9 @@
+import type { JsonObject } from '../platform/json.ts';
 import { readFile, stat } from 'node:fs/promises';
 import sharp from 'sharp';
-import type { MediaByRole, MediaRole, ReferenceClip, ReferenceImage, ReferenceMedia } from '../tasks/ports.ts';
-import { TaskError } from '../platform/errors.ts';
-import type { JsonObject, Refused } from './contract.ts';
+import type { MediaByRole, MediaRole, ReferenceClip, ReferenceImage, ReferenceMedia } from '../tasks/media-by-role.ts';
+import { TaskError } from '../tasks/task-error.ts';
+import type { Refused } from './contract.ts';
 
 // Reference media as parts of a request to an upstream. Images and clips were re-encoded by us, so their types are known.
 

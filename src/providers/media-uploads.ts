@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import type { MediaByRole, ReferenceMedia } from '../tasks/ports.ts';
+import type { MediaByRole, ReferenceMedia } from '../tasks/media-by-role.ts';
 import type { NotAccepted, Refused } from './contract.ts';
 import { byRole, clipsOf, fittingImages, picturesOf, tooLarge } from './media-parts.ts';
 import { type FormFile, jpegFile } from './request-bodies.ts';

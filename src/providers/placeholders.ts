@@ -1,13 +1,11 @@
 import { unknownName } from '../platform/did-you-mean.ts';
+import type { JsonValue } from '../platform/json.ts';
 import type { FrameSize } from '../media/frame-size.ts';
-import type { MediaByRole } from '../tasks/ports.ts';
+import type { MediaByRole } from '../tasks/media-by-role.ts';
 import type { FieldName, TaskInput } from '../tasks/task-input.ts';
 
 // Inputs of a model of any author: a map, or a graph of nodes, in which strings such as "{{prompt}}" stand for the
 // values of a task. A string that is a placeholder and nothing else becomes the typed value; every other text stays as it is.
-
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
-export type JsonObject = { readonly [name: string]: JsonValue };
 
 /** The values of a task for its placeholders. */
 export type PlaceholderTask = {

@@ -8,7 +8,7 @@ import { providerStates, setProviderSwitchAs } from '../tasks/jobs/provider-pool
 import { type ProviderStatus, readProviderStatuses } from '../tasks/jobs/provider-status.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import type { Database } from '../platform/database/database.ts';
-import { type ProviderTest, testOutcomes } from '../tasks/ports.ts';
+import { type ProviderTest, testOutcomes } from '../tasks/provider-test-outcome.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import type { WithDb } from '../http/endpoint.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';

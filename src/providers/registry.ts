@@ -7,7 +7,7 @@ import { adapterOf, type Connection, type DeclaredSettings } from './adapters.ts
 import type { FrozenConfig, RunProvider, JobTerms, Provider, UpstreamClient, Warn } from './contract.ts';
 import { createPoller, createPollReservations, type Poller, type PollerDeps, type ReservePollTime } from './poller.ts';
 import { type ProviderEvent, reportDownloads } from './provider-events.ts';
-import type { ProviderTest } from '../tasks/ports.ts';
+import type { ProviderTest } from '../tasks/provider-test-outcome.ts';
 import { testProvider } from './provider-test.ts';
 
 // Opens the providers of the catalogue, and those of jobs from their frozen configurations.

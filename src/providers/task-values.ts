@@ -1,11 +1,12 @@
+import type { JsonValue, JsonObject } from '../platform/json.ts';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { sizeOf } from '../media/frame-size.ts';
-import { type MediaByRole, type MediaRole, mediaRoles, noMedia, type ReferenceMedia } from '../tasks/ports.ts';
+import { type MediaByRole, type MediaRole, mediaRoles, noMedia, type ReferenceMedia } from '../tasks/media-by-role.ts';
 import { resolutions } from '../tasks/input-bounds.ts';
 import { mediaFields, type TaskInput } from '../tasks/task-input.ts';
-import { type JsonValue, type PlaceholderTask, usesPlaceholder } from './placeholders.ts';
-import type { FrozenConfig, JobRequest, JsonObject } from './contract.ts';
+import { type PlaceholderTask, usesPlaceholder } from './placeholders.ts';
+import type { FrozenConfig, JobRequest } from './contract.ts';
 import { leadingImage, mediaOf } from './media-parts.ts';
 
 // The values of a task in placeholders and bodies of requests.

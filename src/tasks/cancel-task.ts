@@ -1,6 +1,6 @@
 import { recordAction } from '../operators/operator-actions.ts';
 import type { Actor } from '../operators/operator.ts';
-import type { Events } from '../metrics/events.ts';
+import type { TaskEvents } from './emitted-events.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { TaskFailure } from './task.ts';
 import type { Owed } from './task-event.ts';
@@ -19,7 +19,7 @@ export type TaskToStop = Owed & { readonly taskId: string; readonly accountId: s
 export type StopDeps = {
   /** Stops the generation of a cancelled task, and starts its deliveries if it has no workflow: in the background; never throws. */
   readonly stopTask: (task: TaskToStop) => void;
-  readonly events: Events;
+  readonly events: TaskEvents;
 };
 export type CancelDeps = StopDeps & { readonly db: Database };
 

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../accounts/api-key.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import { refuseUploads } from '../media/refuse-uploads.ts';
-import type { Events } from '../metrics/events.ts';
+import type { TaskEvents } from './emitted-events.ts';
 import { refuseImage } from '../models/catalogue/route.ts';
 import type { CatalogueModel, WithCatalogue } from '../models/catalogue/models.ts';
 import type { Moderator } from '../moderation/moderator.ts';
@@ -13,7 +13,7 @@ import type { Rate } from '../platform/rate-limit.ts';
 import { foreseeOutcome } from './accept-task.ts';
 import { answerAttempt, isAttempt } from './create-attempts.ts';
 import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } from './create-outcome.ts';
-import type { TaskToStart } from './ports.ts';
+import type { TaskToStart } from './workflow-engine.ts';
 import { acceptWithRetry, type RefundUncertain } from './task-acceptor.ts';
 import { mediaUrlsOf, type TaskParam } from './task-input.ts';
 import type { RequestRules, TranslateRequest } from './task-request.ts';
@@ -61,7 +61,7 @@ export type OrderDeps = RequestDeps &
     readonly diskProblem: () => string | undefined;
     /** Starts the workflow in the background; never throws. */
     readonly startTask: (task: TaskToStart) => void;
-    readonly events: Events;
+    readonly events: TaskEvents;
   };
 
 /** `param`: the validated request of this call. The task of a replay may have been stored with another seed. */

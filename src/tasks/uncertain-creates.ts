@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TaskFailure } from './task.ts';
-import type { Events } from '../metrics/events.ts';
+import type { TaskEvents } from './emitted-events.ts';
 import { type Database, partOf } from '../platform/database/database.ts';
 import { none } from '../platform/database/statement.ts';
 import { lockAccount } from '../accounts/accounts.ts';
@@ -18,7 +18,7 @@ type RefundOutcome = 'none' | 'refunded' | 'answered' | 'too_late';
 export type UncertainCreateDeps = {
   readonly db: Database;
   readonly log: Logger;
-  readonly events: Events;
+  readonly events: TaskEvents;
   /** A statement on a lost connection may run for 15 s; after that, a missing task was not created. */
   readonly conclusiveMs?: number;
 };

@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
-import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../tasks/ports.ts';
+import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../tasks/workflow-engine.ts';
 import { taskWorkflowId } from './task-queues.ts';
 import { isNotFound, within } from './connect.ts';
 

@@ -1,5 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
-import type { DeliveryToStart, Engine, TaskToStart } from '../tasks/ports.ts';
+import type { DeliveryToStart, Engine, TaskToStart } from '../tasks/workflow-engine.ts';
 import { callbackWorkflowId, closingWorkflowId, type TaskQueues, taskWorkflowId } from './task-queues.ts';
 import type { closeAccount, deliverCallback, redeliverSignal, videoTask } from '../../workflows/index.ts';
 import { within } from './connect.ts';

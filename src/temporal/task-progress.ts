@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
-import { generationHeartbeat } from '../tasks/ports.ts';
+import { generationHeartbeat } from '../tasks/workflow-engine.ts';
 import type { Task } from '../tasks/task.ts';
 import { taskWorkflowId } from './task-queues.ts';
 import { within } from './connect.ts';

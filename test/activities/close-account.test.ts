@@ -10,7 +10,7 @@ import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../src/accounts/low-balance.ts';
 import { eventTypes } from '../../src/callbacks/event.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { listTaskEntries } from '../../src/credits/credits.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { completeTask, findTask } from '../../src/tasks/tasks.ts';

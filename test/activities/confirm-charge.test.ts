@@ -1,9 +1,10 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import { ApplicationFailure } from '@temporalio/common';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { createConfirmCharge, type TaskOrder } from '../../activities/confirm-charge.ts';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
 import { findTask } from '../../src/tasks/tasks.ts';

@@ -9,7 +9,7 @@ import { createHousekeep, type HousekeepDeps } from '../../activities/housekeepi
 import { referenceFolderOf, resultKeysOf, stagingKeysOf } from '../../activities/task-files.ts';
 import type { HousekeepingStep } from '../../src/temporal/maintenance.ts';
 import { uploadKey } from '../../src/media/upload.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { eraseUserAs } from '../../src/people/erasure.ts';
 import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
 import type { Database } from '../../src/platform/database/database.ts';

@@ -1,3 +1,4 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { wireActivities, type WorkerParts } from '../../src/main/wire-activities.ts';
 import { resultKeysOf } from '../../activities/task-files.ts';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listTaskEntries } from '../../src/credits/credits.ts';
 import { listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WorkflowDescription } from '../../src/tasks/ports.ts';
+import type { WorkflowDescription } from '../../src/tasks/workflow-engine.ts';
 import type { FailCode } from '../../src/tasks/task.ts';
 import { countStuckTasks } from '../../src/tasks/task-list.ts';
 import { cancelGraceMs, completeTask, failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';

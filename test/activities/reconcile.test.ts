@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WorkflowDescription } from '../../src/tasks/ports.ts';
+import type { WorkflowDescription } from '../../src/tasks/workflow-engine.ts';
 import type { FailCode } from '../../src/tasks/task.ts';
 import { closeAccountAs, finishClosure } from '../../src/accounts/account-closure.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { listTaskEntries } from '../../src/credits/credits.ts';
 import { interruptedParts, Killed } from '../support/interrupted-parts.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';

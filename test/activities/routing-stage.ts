@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
 import type { WorkerParts } from '../../src/main/wire-activities.ts';
 import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createSecretBox, SecretBoxError } from '../../src/outbound/secrets.ts';
 import { callbackSecretsOf, resealSecrets, revealSecret, rotateSecret } from '../../src/callbacks/account-secrets.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const box = createSecretBox('the key from the configuration');

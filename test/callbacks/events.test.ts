@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { createAccountKey } from '../../src/accounts/keys.ts';
 import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../src/accounts/low-balance.ts';

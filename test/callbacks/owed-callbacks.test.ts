@@ -15,7 +15,7 @@ import { eventTypes } from '../../src/callbacks/event.ts';
 import { createOwedDeliveries } from '../../src/callbacks/owed-callbacks.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
 import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { silentEvents } from '../support/events.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { scopes } from '../../src/accounts/api-key.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';

@@ -1,8 +1,9 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { findBalance } from '../../src/accounts/account-usage.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { videogen } from '../support/videogen.ts';

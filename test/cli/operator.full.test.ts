@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { after, before, test } from 'node:test';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { listApiKeys } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listSpendCaps } from '../../src/credits/spend-caps.ts';

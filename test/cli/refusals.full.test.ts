@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { listApiKeys } from '../../src/accounts/keys.ts';
 import { readBooks } from '../../src/credits/credits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

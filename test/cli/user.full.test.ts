@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { setMembership } from '../../src/people/memberships.ts';
 import { findLink } from '../../src/people/one-time-links.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';

@@ -1,7 +1,8 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { type OperatorsStage, startOperatorsStage } from './operators-stage.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { createFirstAccount } from '../../src/accounts/accounts.ts';
+import { createFirstAccount } from '../../src/credits/open-account.ts';
 import { createSetupLink } from '../../src/people/people.ts';
 import { addressOfLink } from '../../src/people/one-time-links.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';

@@ -1,4 +1,5 @@
-import { createAccount, limitAccountAs } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
+import { limitAccountAs } from '../../src/accounts/accounts.ts';
 import { scopes } from '../../src/accounts/api-key.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { sharePath, shareVideo } from '../../src/gallery/share-links.ts';

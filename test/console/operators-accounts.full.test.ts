@@ -1,9 +1,10 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { settled, show } from '../support/console.ts';
-import { createAccount, findAccount, limitAccountAs, suspendAccountAs } from '../../src/accounts/accounts.ts';
+import { findAccount, limitAccountAs, suspendAccountAs } from '../../src/accounts/accounts.ts';
 import { plainRequest } from '../support/http-service.ts';
 import { type Person } from '../support/person.ts';
 import { actionsOn, type SeededOperatorsStage, startSeededOperatorsStage } from './operators-stage.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
 import { exchangeOf } from '../../src/callbacks/exchange.ts';

@@ -1,7 +1,8 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { text as textOf } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import {

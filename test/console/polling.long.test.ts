@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { CDPSession } from 'playwright-core';
 import { beginGeneration } from '../../src/tasks/tasks.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { startVisitor, type Tab, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { signIn, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';

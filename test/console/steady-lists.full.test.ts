@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { BrowserContextOptions } from 'playwright-core';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { becomes, settled, show, startVisitor, type Visitor, windows } from '../support/console.ts';

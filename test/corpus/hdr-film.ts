@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Ffmpeg } from '../../src/tasks/ports.ts';
+import type { Ffmpeg } from '../../src/tasks/ffmpeg-run.ts';
 
 // A film of four patches in the codes of PQ or HLG. The formulas are those of the standards, in the opposite direction of src/media/hdr.ts.
 

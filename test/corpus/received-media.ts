@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { TestContext } from 'node:test';
 import type { ProviderClient, ProviderClientOptions } from '../../src/outbound/provider-client.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
-import { noMedia, type ReferenceMedia } from '../../src/tasks/ports.ts';
+import { noMedia, type ReferenceMedia } from '../../src/tasks/media-by-role.ts';
 import { withDefaults } from '../../src/tasks/task-input.ts';
 import { catalogueOf, type Kind, upstreamKey } from '../fakes/kinds.ts';
 import { jobRequest, signal } from '../providers/job-request.ts';

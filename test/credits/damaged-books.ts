@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { createAccountKey } from '../../src/accounts/keys.ts';
 import { createCodesAs, redeemCode } from '../../src/credits/redemption-codes.ts';
 import { setSpendCaps } from '../../src/credits/spend-caps.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { AuditKind } from '../../src/credits/ledger-audit.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { auditLedger, runAudit } from '../../src/credits/ledger-audit.ts';
 import { setSpendCaps } from '../../src/credits/spend-caps.ts';
 import type { Database } from '../../src/platform/database/database.ts';

@@ -1,6 +1,7 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { bookCreditsAs } from '../../src/credits/credits.ts';

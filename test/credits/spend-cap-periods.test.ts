@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { type CapChange, listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
 import type { Database } from '../../src/platform/database/database.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { bookCredits, ledgerKinds } from '../../src/credits/credits.ts';
 import { createCodesAs, redeemCode } from '../../src/credits/redemption-codes.ts';
 import { sectionTitle } from '../../src/credits/section-titles.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import type { Database, Statement } from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type HttpService, isRequired, startHttpService } from '../support/http-service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { pino } from 'pino';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
 import { reportSecret } from '../../src/main/check-secret.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';

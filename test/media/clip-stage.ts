@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach } from 'node:test';
 import { FilePathSource, Input, MP3, MP4 } from 'mediabunny';
-import { TaskError } from '../../src/platform/errors.ts';
+import { TaskError } from '../../src/tasks/task-error.ts';
 import type { ClipLimits } from '../../src/media/convert-clip.ts';
 import { fetchReferenceClips } from '../../src/media/reference-clip.ts';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
 import { createGuardedClient } from '../../src/outbound/client.ts';
 import * as hostile from '../support/hostile-clips.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
-import type { Ffmpeg } from '../../src/tasks/ports.ts';
+import type { Ffmpeg } from '../../src/tasks/ffmpeg-run.ts';
 
 // Reference clips behind a server of the test, made by ffmpeg once for a test file in a process of its own.
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { frameSize } from '../../src/media/frame-size.ts';
 import { createVideoNormaliser } from '../../src/media/normalize-video.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
-import type { VideoForm } from '../../src/tasks/ports.ts';
+import type { VideoForm } from '../../src/tasks/video-form.ts';
 import { type Ratio, ratios, type Resolution, resolutions } from '../../src/tasks/input-bounds.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';

@@ -1,3 +1,4 @@
+import type { VideoForm } from '../../src/tasks/video-form.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,7 @@ import { aiSourceType, markVideo } from '../../src/media/mark-video.ts';
 import { createVideoNormaliser } from '../../src/media/normalize-video.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import { videoLayoutOf } from '../../src/media/video-layout.ts';
-import type { Ffmpeg, VideoForm } from '../../src/tasks/ports.ts';
+import type { Ffmpeg } from '../../src/tasks/ffmpeg-run.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import { box, boxesOf, insertedBehindStart, manifestBox, typesOf, xmpBox, xmpIn } from './boxes.ts';

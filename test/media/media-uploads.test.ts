@@ -1,3 +1,4 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -5,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createMediaUploads } from '../../src/media/media-uploads.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
-import { AccountClosed, createAccount } from '../../src/accounts/accounts.ts';
+import { AccountClosed } from '../../src/accounts/accounts.ts';
 import { listExpiredUploads, listUsableUploads } from '../../src/media/uploads.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { plainImage } from '../support/hostile-images.ts';

@@ -1,10 +1,11 @@
+import type { VideoForm } from '../../src/tasks/video-form.ts';
 import assert from 'node:assert/strict';
 import { access, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { tmpdir } from 'node:os';
-import { TaskError } from '../../src/platform/errors.ts';
-import type { Ffmpeg, VideoForm } from '../../src/tasks/ports.ts';
+import { TaskError } from '../../src/tasks/task-error.ts';
+import type { Ffmpeg } from '../../src/tasks/ffmpeg-run.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { sharp } from '../../src/media/image-library.ts';
 import { createVideoNormaliser } from '../../src/media/normalize-video.ts';

@@ -11,7 +11,7 @@ import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { aiSourceType } from '../../src/media/mark-video.ts';
 import { createVideoNormaliser } from '../../src/media/normalize-video.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
-import type { VideoForm } from '../../src/tasks/ports.ts';
+import type { VideoForm } from '../../src/tasks/video-form.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import { silentEvents } from '../support/events.ts';

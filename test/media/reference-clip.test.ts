@@ -9,7 +9,7 @@ import { readVideo } from '../../src/media/read-video.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import * as hostile from '../support/hostile-clips.ts';
 import { plainImage } from '../support/hostile-images.ts';
-import type { Ffmpeg } from '../../src/tasks/ports.ts';
+import type { Ffmpeg } from '../../src/tasks/ffmpeg-run.ts';
 import {
   assertInvalid,
   client,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { TaskError } from '../../src/platform/errors.ts';
+import { TaskError } from '../../src/tasks/task-error.ts';
 import { sharp } from '../../src/media/image-library.ts';
 import { fetchReferenceImages } from '../../src/media/reference-image.ts';
 import { fetchReferenceMedia } from '../../src/media/reference-media.ts';

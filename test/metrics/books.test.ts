@@ -4,7 +4,7 @@ import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { installationSources } from '../../src/metrics/installation.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { runAudit } from '../../src/credits/ledger-audit.ts';
 import { markPaymentsReconciled } from '../../src/platform/database/maintenance.ts';

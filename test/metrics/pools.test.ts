@@ -5,7 +5,7 @@ import { resolveCatalogue } from '../../src/models/catalogue/catalogue.ts';
 import { installationSources } from '../../src/metrics/installation.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { reserveSlot } from '../../src/tasks/jobs/slots.ts';
 import { setProviderSwitchAs, recordPoolFailure } from '../../src/tasks/jobs/provider-pools.ts';

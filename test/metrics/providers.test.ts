@@ -8,7 +8,7 @@ import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import { secretReader } from '../../src/config/config.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { createProviders } from '../../src/providers/registry.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { faults, type FaultProxy, startFaultProxy } from '../fakes/fault-proxy.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';

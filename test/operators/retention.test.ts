@@ -8,7 +8,7 @@ import { createHousekeep } from '../../activities/housekeeping.ts';
 import { housekeepingSteps } from '../../src/temporal/maintenance.ts';
 import type { Actor } from '../../src/operators/operator.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { deleteExpiredContent } from '../../src/tasks/content-deletion.ts';
 import { deleteExpiredUsers } from '../../src/people/erasure.ts';
 import { inviteAs, setOperatorAs } from '../../src/people/people.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { trendPeriod } from '../../src/operators/trends.ts';
 import { intendReservedJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';

@@ -1,7 +1,8 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
-import { createAccount, suspendAccountAs } from '../../src/accounts/accounts.ts';
+import { suspendAccountAs } from '../../src/accounts/accounts.ts';
 import { reconcilePayments } from '../../src/payments/reconcile-payments.ts';
 import { DatabaseBusy, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { type FakeStripe, startFakeStripe } from '../fakes/stripe.ts';

@@ -1,6 +1,7 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { pino } from 'pino';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { readBooks } from '../../src/credits/credits.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import type { ServiceEvent } from '../../src/metrics/events.ts';

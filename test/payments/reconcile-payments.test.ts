@@ -7,7 +7,7 @@ import { readPaymentHealth } from '../../src/payments/payment-health.ts';
 import { listUngranted, reconcilePayments } from '../../src/payments/reconcile-payments.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { openPaymentStage, type PaymentStage, starter } from './payment-stage.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 
 let stage: PaymentStage;
 before(async () => {

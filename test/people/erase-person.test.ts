@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { hashPassword } from '../../src/people/passwords.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { eraseUserAs } from '../../src/people/erasure.ts';
 import { inviteAs } from '../../src/people/people.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';

@@ -5,7 +5,7 @@ import { eventTypes } from '../../src/callbacks/event.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
 import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
 import { type FinishedRequest, insertRequests } from '../../src/requests/logged-requests.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { addPasskey } from '../../src/people/passkeys.ts';
 import { createSession } from '../../src/people/sessions.ts';
 import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Role } from '../../src/people/role.ts';
 import { inviteAs, resetAs } from '../../src/people/people.ts';
 import { findLink, listOperatorInvitations } from '../../src/people/one-time-links.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { newMember, newPerson, type Person, shell } from '../support/person.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { disableAs, inviteAs, resetAs } from '../../src/people/people.ts';
 import { findLink } from '../../src/people/one-time-links.ts';
 import { findMembership } from '../../src/people/memberships.ts';

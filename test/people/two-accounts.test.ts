@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { documentedTaskRequest } from '../../src/tasks/task-request.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { createSession } from '../../src/people/sessions.ts';
 import { type Answer, createHttpClient } from '../support/http-client.ts';
 import { type HttpService, isRequired, plainRequest, startHttpService } from '../support/http-service.ts';

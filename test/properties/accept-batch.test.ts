@@ -1,10 +1,11 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { acceptTask, acceptBatch } from '../../src/tasks/accept-task.ts';
 import type { CreateOutcome, NewTask } from '../../src/tasks/create-outcome.ts';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey, revokeApiKey } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { readBooks } from '../../src/credits/credits.ts';

@@ -1,3 +1,4 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
@@ -5,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { TaskParam } from '../../src/tasks/task.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import type { CreateOutcome, NewTask } from '../../src/tasks/create-outcome.ts';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { completeTask, confirmCharge, findTask, failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
 import { checkBooks } from '../../src/credits/ledger-rules.ts';
 import { bookCredits, readBooks } from '../../src/credits/credits.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { listTaskEntries } from '../../src/credits/credits.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { readPrices } from '../../src/credits/price-lists.ts';

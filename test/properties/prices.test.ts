@@ -6,7 +6,7 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import type { CreateOutcome } from '../../src/tasks/create-outcome.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { listedPrices } from '../../src/models/price-rows.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';

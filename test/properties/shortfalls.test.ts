@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { createCompleteTask } from '../../activities/end-task.ts';
 import { resultKeysOf } from '../../activities/task-files.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { readBooks } from '../../src/credits/credits.ts';
 import { frameSize, type FrameSize } from '../../src/media/frame-size.ts';

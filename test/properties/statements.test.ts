@@ -1,9 +1,10 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { bookCredits, type LedgerEntry, readBooks } from '../../src/credits/credits.ts';
 import { createCodesAs, redeemCode } from '../../src/credits/redemption-codes.ts';
 import { type AccountStatement, monthOf, readStatement } from '../../src/credits/statement.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type TaskInput, withDefaults } from '../../src/tasks/task-input.ts';
-import type { ReferenceImage, ReferenceMedia } from '../../src/tasks/ports.ts';
+import type { ReferenceImage, ReferenceMedia } from '../../src/tasks/media-by-role.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const url = (name: string) => `https://client.example/${name}`;

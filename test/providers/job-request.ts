@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { v4 as uuid } from 'uuid';
 import { withDefaults } from '../../src/tasks/task-input.ts';
-import { type MediaLinks, noMedia, type ReferenceImage, type ReferenceMedia } from '../../src/tasks/ports.ts';
+import { type MediaLinks, noMedia, type ReferenceImage, type ReferenceMedia } from '../../src/tasks/media-by-role.ts';
 import type { Job, JobRequest, JobStatus, LostCreate, PolledProvider } from '../../src/providers/contract.ts';
 
 /** A signal that is never aborted. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
-import type { ReferenceImage } from '../../src/tasks/ports.ts';
-import { TaskError } from '../../src/platform/errors.ts';
+import type { ReferenceImage } from '../../src/tasks/media-by-role.ts';
+import { TaskError } from '../../src/tasks/task-error.ts';
 import { fittingImages, imageDataUrls } from '../../src/providers/media-parts.ts';
 import { formBody, jpegFile } from '../../src/providers/request-bodies.ts';
 

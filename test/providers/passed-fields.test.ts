@@ -9,7 +9,7 @@ import { requestBody as arkBody } from '../../src/providers/ark/ark-request.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../../src/providers/contract.ts';
 import { createBody, dialects } from '../../src/providers/openai-videos/dialects.ts';
 import { requestBody as ownBody } from '../../src/providers/own/own-provider.ts';
-import type { ReferenceImage } from '../../src/tasks/ports.ts';
+import type { ReferenceImage } from '../../src/tasks/media-by-role.ts';
 import { type FieldName, inputFieldNames, type TaskInput, withDefaults } from '../../src/tasks/task-input.ts';
 import { jobRequest } from './job-request.ts';
 

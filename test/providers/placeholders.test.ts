@@ -1,9 +1,9 @@
+import type { JsonValue } from '../../src/platform/json.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { noMedia } from '../../src/tasks/ports.ts';
+import { noMedia } from '../../src/tasks/media-by-role.ts';
 import {
   fillPlaceholders,
-  type JsonValue,
   passedByTemplate,
   placeholderProblems,
   placeholdersOfField,

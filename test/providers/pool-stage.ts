@@ -1,5 +1,5 @@
 import { after, before, beforeEach } from 'node:test';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { intendReservedJob } from '../../src/tasks/jobs/job-creates.ts';
 import { recordPoolFailure } from '../../src/tasks/jobs/provider-pools.ts';
 import { type Admission, reserveSlot } from '../../src/tasks/jobs/slots.ts';

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test, type TestContext } from 'nod
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import type { Catalogue } from '../../src/models/catalogue/models.ts';
 import { watchWorkflows } from '../../src/tasks/jobs/watch-workflows.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { reserveSlot } from '../../src/tasks/jobs/slots.ts';
 import { setProviderSwitchAs, recordPoolFailure } from '../../src/tasks/jobs/provider-pools.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { scopes } from '../../src/accounts/api-key.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { findPostgres } from '../../src/embedded/postgres.ts';

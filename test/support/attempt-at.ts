@@ -1,6 +1,6 @@
 import type { Attempt } from '../../activities/generation/attempt.ts';
 import { generationDepsOf, type WorkerParts } from '../../src/main/wire-activities.ts';
-import { noMedia } from '../../src/tasks/ports.ts';
+import { noMedia } from '../../src/tasks/media-by-role.ts';
 import type { Task } from '../../src/tasks/task.ts';
 
 /** An attempt at the generation of a task, without its timers. */

@@ -1,4 +1,4 @@
-import { TaskError } from '../../src/platform/errors.ts';
+import { TaskError } from '../../src/tasks/task-error.ts';
 import {
   type Cost,
   type UpstreamError,

@@ -23,7 +23,7 @@ import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/h
 import { createTaskWaiters } from '../../src/tasks/task-waiters.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { createMediaUploads } from '../../src/media/media-uploads.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
@@ -99,6 +99,7 @@ export async function startHttpService({
   const deps: AppNeeds = {
     ...createLimiters(),
     ...orders,
+    events: { emit: () => {} },
     orderTask: (order) => orderTask(order, orders),
     resultStore,
     retentionMs: 14 * 86_400_000,

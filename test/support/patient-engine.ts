@@ -1,4 +1,4 @@
-import type { Engine } from '../../src/tasks/ports.ts';
+import type { Engine } from '../../src/tasks/workflow-engine.ts';
 import { isUnavailable } from '../../src/temporal/connect.ts';
 import { waitFor } from './wait-for.ts';
 

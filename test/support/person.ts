@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2';
 import type { Role } from '../../src/people/role.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { setMembership } from '../../src/people/memberships.ts';
 import { createUser } from '../../src/people/users.ts';
 import type { Answer, SendOptions } from './http-client.ts';

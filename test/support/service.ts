@@ -9,7 +9,7 @@ import { createLog, type Log } from '../../src/platform/log.ts';
 import { startApi } from '../../src/main/start-api.ts';
 import { externalSettings, type RunningPart, type Settings } from '../../src/config/settings.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { temporalAddress } from './servers.ts';

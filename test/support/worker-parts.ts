@@ -1,4 +1,4 @@
-import { noMedia } from '../../src/tasks/ports.ts';
+import { noMedia } from '../../src/tasks/media-by-role.ts';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';

@@ -1,13 +1,14 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pLimit from 'p-limit';
-import { noMedia, type ReferenceMedia } from '../../src/tasks/ports.ts';
+import { noMedia, type ReferenceMedia } from '../../src/tasks/media-by-role.ts';
 import { keysOf, type Task } from '../../src/tasks/task.ts';
 import type { MediaFetch } from '../../src/media/reference-media.ts';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { findTask } from '../../src/tasks/tasks.ts';

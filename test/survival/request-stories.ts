@@ -1,13 +1,14 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import type { Task } from '../../src/tasks/task.ts';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
-import { noMedia } from '../../src/tasks/ports.ts';
+import { noMedia } from '../../src/tasks/media-by-role.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../fakes/fault-proxy.ts';
 import { type Kind, writeKindFiles } from '../fakes/kinds.ts';

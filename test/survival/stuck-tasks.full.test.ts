@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createReconcileTasks } from '../../activities/reconcile-tasks.ts';
-import type { Engine } from '../../src/tasks/ports.ts';
+import type { Engine } from '../../src/tasks/workflow-engine.ts';
 import type { Task } from '../../src/tasks/task.ts';
 import { createLog } from '../../src/platform/log.ts';
 import type { RunningPart, Settings } from '../../src/config/settings.ts';

@@ -1,10 +1,11 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { acceptBatch, acceptTask } from '../../src/tasks/accept-task.ts';
 import type { NewTask } from '../../src/tasks/create-outcome.ts';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { createDatabase, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { listTaskEntries } from '../../src/credits/credits.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';

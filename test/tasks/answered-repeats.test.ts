@@ -1,8 +1,9 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import type { NewTask } from '../../src/tasks/create-outcome.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { intendReservedJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
 import {
   endProviderJob,

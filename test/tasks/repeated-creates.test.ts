@@ -1,8 +1,9 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import type { CreateOutcome, NewTask } from '../../src/tasks/create-outcome.ts';
-import { createAccount, findAccount, lockAccount } from '../../src/accounts/accounts.ts';
+import { findAccount, lockAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { createDatabase } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';

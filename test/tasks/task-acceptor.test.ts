@@ -1,9 +1,10 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { NewTask } from '../../src/tasks/create-outcome.ts';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { defaultQueueLimits } from '../../src/platform/database/connection-queue.ts';
 import {
   createDatabase,

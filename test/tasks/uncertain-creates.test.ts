@@ -1,3 +1,4 @@
+import { createAccount } from '../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { pino } from 'pino';
@@ -14,7 +15,7 @@ import { type HttpService, plainRequest, startHttpService } from '../support/htt
 import { listedTerms, madeUpResult, taskParam, requestOf } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { completeTask, findTask } from '../../src/tasks/tasks.ts';

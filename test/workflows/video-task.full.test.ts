@@ -8,7 +8,7 @@ import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listTaskEntries } from '../../src/credits/credits.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
-import type { Engine } from '../../src/tasks/ports.ts';
+import type { Engine } from '../../src/tasks/workflow-engine.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
 import { ageTask } from '../support/aged.ts';
 import { patientEngine } from '../support/patient-engine.ts';

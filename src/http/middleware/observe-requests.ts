@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Context, Step } from '../context.ts';
 import { sharePath } from '../../gallery/share-links.ts';
 import { isOfConsole } from '../endpoint.ts';
-import type { Events } from '../../metrics/events.ts';
+import type { Emits } from '../../platform/emits.ts';
 import { type FinishedRequest, maxEndpointLength } from '../../requests/logged-requests.ts';
 import { noRequestLog } from '../../requests/request-log.ts';
 
@@ -14,7 +14,7 @@ const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
  * Writes one log line per finished request, also if the client disconnected, adds the request to the log that the members of its account
  * read, and reports it for metrics. The logs omit bodies, headers and the query, which may hold a link's signature.
  */
-export function logRequests(log: Logger, ofAccounts = noRequestLog, events?: Events): Step {
+export function logRequests(log: Logger, ofAccounts = noRequestLog, events?: Emits<RequestFinished>): Step {
   return async (ctx, next) => {
     ctx.state.requestId = randomUUID();
     ctx.set({ 'X-Request-Id': ctx.state.requestId, 'X-Content-Type-Options': 'nosniff' });
@@ -68,10 +68,20 @@ function sentStatus({ res }: Context): number | undefined {
  */
 const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
 
-/** The event of a finished request; `aborted` if the client disconnected before the response began. */
-function finishedRequest(ctx: Context, elapsedMs: number) {
+export type RequestFinished = {
+  readonly kind: 'request_finished';
+  /** A route pattern. Routes and methods are from fixed lists, which bounds the number of series. */
+  readonly route: string;
+  readonly method: string;
+  /** `aborted` if the client disconnected before the response began. */
+  readonly status: string;
+  /** Undefined for a long poll. */
+  readonly durationSeconds: number | undefined;
+};
+
+function finishedRequest(ctx: Context, elapsedMs: number): RequestFinished {
   return {
-    kind: 'request_finished' as const,
+    kind: 'request_finished',
     route: routeOf(ctx),
     method: methods.includes(ctx.method) ? ctx.method : '(other)',
     status: String(sentStatus(ctx) ?? 'aborted'),

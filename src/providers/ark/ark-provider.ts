@@ -1,7 +1,8 @@
+import type { JsonObject } from '../../platform/json.ts';
 import { z } from 'zod';
 import type { CostRule } from '../../models/catalogue/cost.ts';
 import { bodyOf, classifyCreate, codedErrorIn, readBody, replyOf } from '../answers.ts';
-import type { Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
+import type { Job, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
 import { createIdReports, findJobId } from '../job-id.ts';
 import { cancelOutcomes, createRecordReader } from '../job-records.ts';
 import { findJobOfCreate } from '../lost-job.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isObject } from '../../platform/json.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../platform/json.ts';
 import { type CostRule, estimateCost } from '../../models/catalogue/cost.ts';
-import type { Cost, Job, JobStatus, JsonObject, JsonValue, LostCreate } from '../contract.ts';
+import type { Cost, Job, JobStatus, LostCreate } from '../contract.ts';
 import { findJobId } from '../job-id.ts';
 import type { EndState, RecordRules } from '../job-records.ts';
 import { isRecent } from '../lost-job.ts';

@@ -1,7 +1,8 @@
+import type { JsonObject } from '../../platform/json.ts';
 import { z } from 'zod';
 import { isBlank } from '../../tasks/request-text.ts';
-import type { MediaLinks, ReferenceMedia } from '../../tasks/ports.ts';
-import type { FrozenConfig, JobRequest, JsonObject, RequestBody } from '../contract.ts';
+import type { MediaLinks, ReferenceMedia } from '../../tasks/media-by-role.ts';
+import type { FrozenConfig, JobRequest, RequestBody } from '../contract.ts';
 import { contentParts, pictureDataUrls } from '../media-parts.ts';
 import { optionFields } from '../option-fields.ts';
 import { jsonBody } from '../request-bodies.ts';

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../platform/json.ts';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -8,7 +9,6 @@ import type {
   RunOutcome,
   RunProvider,
   JobRequest,
-  JsonObject,
   Refused,
   RequestBody,
   RunWorkspace,

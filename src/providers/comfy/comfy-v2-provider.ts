@@ -1,3 +1,4 @@
+import type { JsonObject, JsonValue } from '../../platform/json.ts';
 import { z } from 'zod';
 import {
   bodyOf,
@@ -9,7 +10,7 @@ import {
   replyOf,
   shownText,
 } from '../answers.ts';
-import type { JobRequest, JobStatus, JsonObject, JsonValue, PolledProvider, RequestBody } from '../contract.ts';
+import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
 import { createRecordReader, type EndState, type RecordRules } from '../job-records.ts';
 import { retryLookup } from '../lost-job.ts';
 import { createPolledProvider, startSubmitTimer } from '../polled-provider.ts';

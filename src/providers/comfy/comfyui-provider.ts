@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../platform/json.ts';
 import { z } from 'zod';
 import {
   classifyCreate,
@@ -9,7 +10,7 @@ import {
   replyOf,
   shownText,
 } from '../answers.ts';
-import type { UpstreamError, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
+import type { UpstreamError, Job, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
 import { retryLookup } from '../lost-job.ts';
 import { createPolledProvider, startSubmitTimer } from '../polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../request-bodies.ts';

@@ -1,7 +1,8 @@
+import type { JsonObject } from '../../platform/json.ts';
 import { z } from 'zod';
 import { didYouMean } from '../../platform/did-you-mean.ts';
 import { bodyOf, detailOf, replyOf, shownText } from '../answers.ts';
-import type { JsonObject, UpstreamClient } from '../contract.ts';
+import type { UpstreamClient } from '../contract.ts';
 
 /** The inputs that each class of nodes requires. The Comfy API v2 does not list its classes. */
 export type NodeClasses = ReadonlyMap<string, readonly string[]>;

@@ -1,6 +1,7 @@
+import type { JsonObject, JsonValue } from '../../platform/json.ts';
 import { fillPlaceholders } from '../placeholders.ts';
 import { detailOf, readBody, type Reply } from '../answers.ts';
-import type { FrozenConfig, JobRequest, JsonObject, JsonValue, NotAccepted, Refused } from '../contract.ts';
+import type { FrozenConfig, JobRequest, NotAccepted, Refused } from '../contract.ts';
 import { type Upload, uploadMedia } from '../media-uploads.ts';
 import type { PolledProviderDeps } from '../polled-provider.ts';
 import type { FormFile } from '../request-bodies.ts';

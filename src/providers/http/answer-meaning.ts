@@ -1,6 +1,6 @@
-import { isObject } from '../../platform/json.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../platform/json.ts';
 import { bodyOf, type CreateRules, type Reply, shownText, unprovenStatuses, type VendorError } from '../answers.ts';
-import type { Cost, UpstreamError, JsonObject, JsonValue } from '../contract.ts';
+import type { Cost, UpstreamError } from '../contract.ts';
 import type { Expression } from './expression.ts';
 import type { ErrorRule, ProviderFile } from './file-schema.ts';
 import { type Reader, textOf } from './reader.ts';

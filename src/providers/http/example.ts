@@ -1,17 +1,10 @@
+import type { JsonValue } from '../../platform/json.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { withDefaults } from '../../tasks/task-input.ts';
-import type {
-  Job,
-  JobRequest,
-  JsonValue,
-  PolledProvider,
-  RecoverOutcome,
-  SubmitOutcome,
-  UpstreamClient,
-} from '../contract.ts';
+import type { Job, JobRequest, PolledProvider, RecoverOutcome, SubmitOutcome, UpstreamClient } from '../contract.ts';
 import type { Exchange } from './example-schema.ts';
 import type { ProviderFile } from './file-schema.ts';
 import { createHttpProvider } from './http-provider.ts';

@@ -1,7 +1,6 @@
 import jsonata from 'jsonata';
 import { unknownName } from '../../platform/did-you-mean.ts';
-import { parsedJson } from '../../platform/json.ts';
-import type { JsonObject, JsonValue } from '../contract.ts';
+import { parsedJson, type JsonObject, type JsonValue } from '../../platform/json.ts';
 import { snakeCase } from '../option-fields.ts';
 
 // JSONata expressions of a provider file. Upstreams are not trusted, so an evaluation is bounded in steps, depth, time and size.

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../platform/json.ts';
 import {
   classifyCreate,
   classifyPoll,
@@ -12,7 +13,6 @@ import type {
   Job,
   JobRequest,
   JobStatus,
-  JsonObject,
   LostCreate,
   PolledProvider,
   RecoverOutcome,

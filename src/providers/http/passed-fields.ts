@@ -1,4 +1,4 @@
-import type { MediaByRole } from '../../tasks/ports.ts';
+import type { MediaByRole } from '../../tasks/media-by-role.ts';
 import type { FieldName } from '../../tasks/task-input.ts';
 import type { TemplateFields } from '../placeholders.ts';
 import { compileExpression, ExpressionError } from './expression.ts';

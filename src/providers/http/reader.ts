@@ -1,5 +1,6 @@
+import type { JsonObject, JsonValue } from '../../platform/json.ts';
 import pLimit from 'p-limit';
-import { type JsonObject, type JsonValue, type Warn } from '../contract.ts';
+import { type Warn } from '../contract.ts';
 import { type Expression, ExpressionError } from './expression.ts';
 
 /** Receives every evaluated expression: its field in the file, and its value or error. */

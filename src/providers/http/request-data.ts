@@ -1,17 +1,9 @@
+import type { JsonObject, JsonValue } from '../../platform/json.ts';
 import { frameSize } from '../../media/frame-size.ts';
-import type { MediaByRole, MediaRole } from '../../tasks/ports.ts';
+import type { MediaByRole, MediaRole } from '../../tasks/media-by-role.ts';
 import { isBlank } from '../../tasks/request-text.ts';
 import { spellImageReferences, withoutAddresses } from '../task-values.ts';
-import type {
-  FrozenConfig,
-  Job,
-  JobRequest,
-  JsonObject,
-  JsonValue,
-  LostCreate,
-  Refused,
-  RequestBody,
-} from '../contract.ts';
+import type { FrozenConfig, Job, JobRequest, LostCreate, Refused, RequestBody } from '../contract.ts';
 import { leadingImage, mediaDataUrls, mediaOf, tooLarge } from '../media-parts.ts';
 import type { ProviderFile } from './file-schema.ts';
 import { usesMedia } from './passed-fields.ts';

@@ -1,6 +1,7 @@
-import { type MediaByRole, noMedia } from '../../tasks/ports.ts';
+import type { JsonObject } from '../../platform/json.ts';
+import { type MediaByRole, noMedia } from '../../tasks/media-by-role.ts';
 import { classifyCreate, type Reply } from '../answers.ts';
-import type { JobRequest, JsonObject, NotAccepted, Refused, RequestBody } from '../contract.ts';
+import type { JobRequest, NotAccepted, Refused, RequestBody } from '../contract.ts';
 import { mediaOf } from '../media-parts.ts';
 import { type Upload, uploadMedia } from '../media-uploads.ts';
 import { formBody } from '../request-bodies.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type FrameSize, sizeOf } from '../../media/frame-size.ts';
 import type { videoDialects } from '../../models/catalogue/providers.ts';
 import type { OptionValue } from '../../tasks/input-options.ts';
-import type { ReferenceImage, ReferenceMedia } from '../../tasks/ports.ts';
+import type { ReferenceImage, ReferenceMedia } from '../../tasks/media-by-role.ts';
 import type { Resolution } from '../../tasks/input-bounds.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../contract.ts';
 import { contentParts, fittingImages, leadingImage, pictureDataUrls } from '../media-parts.ts';

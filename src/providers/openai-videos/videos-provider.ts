@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../platform/json.ts';
 import { z } from 'zod';
 import { videoDialects } from '../../models/catalogue/providers.ts';
 import {
@@ -11,7 +12,7 @@ import {
   shownText,
   type VendorError,
 } from '../answers.ts';
-import type { CancelOutcome, UpstreamError, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
+import type { CancelOutcome, UpstreamError, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
 import { createIdReports, findJobId } from '../job-id.ts';
 import { createRecordReader, type EndState, outcomeWithoutRecord, type RecordRules } from '../job-records.ts';
 import { findJobOfCreate, isRecent, retryLookup } from '../lost-job.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Events } from '../../metrics/events.ts';
+import type { TaskEvents } from '../emitted-events.ts';
 import { estimateCost } from '../../models/catalogue/cost.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { CancelOutcome, Cost, JobTerms, UpstreamError } from '../../providers/contract.ts';
@@ -13,7 +13,7 @@ import { type CooldownReason, recordPoolFailure } from './provider-pools.ts';
 // The end of a job decides whether its task ends, too, or makes another job. Each end is committed with its reason, so that a retried
 // attempt reaches the same end.
 
-type EndDeps = { readonly db: Database; readonly log: Logger; readonly events: Events };
+type EndDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEvents };
 /** The attempt that follows the job. */
 type Following = { readonly deps: EndDeps; readonly task: Pick<Task, 'taskId' | 'param'> };
 type JobRow = Pick<JobBase, 'taskId' | 'ordinal'>;

@@ -1,12 +1,7 @@
+import type { JsonObject } from '../../platform/json.ts';
 import type { TierEntry } from '../../models/catalogue/models.ts';
 import type { TaskFailure } from '../task.ts';
-import type {
-  RunProvider,
-  Job as UpstreamJob,
-  JobStatus,
-  JsonObject,
-  PolledProvider,
-} from '../../providers/contract.ts';
+import type { RunProvider, Job as UpstreamJob, JobStatus, PolledProvider } from '../../providers/contract.ts';
 import type { OpenProvider } from '../../providers/registry.ts';
 import type { OpenJobState } from './job-states.ts';
 import type { ProviderJob } from './provider-jobs.ts';

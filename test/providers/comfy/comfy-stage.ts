@@ -1,6 +1,7 @@
+import type { JsonObject } from '../../../src/platform/json.ts';
 import { createComfyV2Provider } from '../../../src/providers/comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from '../../../src/providers/comfy/comfyui-provider.ts';
-import type { Job, JsonObject, PolledProvider } from '../../../src/providers/contract.ts';
+import type { Job, PolledProvider } from '../../../src/providers/contract.ts';
 import { skipWithoutComfyProxy, startComfyProxy } from '../../fakes/comfy-api-proxy.ts';
 import { type FakeComfyui, startFakeComfyui } from '../../fakes/comfyui.ts';
 import { waitFor } from '../../support/wait-for.ts';

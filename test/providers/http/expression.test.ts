@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import type { JsonObject, JsonValue } from '../../../src/providers/contract.ts';
+import type { JsonObject, JsonValue } from '../../../src/platform/json.ts';
 import { compileExpression, type Expression, ExpressionError } from '../../../src/providers/http/expression.ts';
 import { createReaders, type Reader } from '../../../src/providers/http/reader.ts';
 

@@ -1,10 +1,11 @@
+import type { JsonObject } from '../../../src/platform/json.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { JsonObject, UpstreamClient } from '../../../src/providers/contract.ts';
+import type { UpstreamClient } from '../../../src/providers/contract.ts';
 import { readProviderFile } from '../../../src/providers/http/file-schema.ts';
 import { passedByFile } from '../../../src/providers/http/passed-fields.ts';
 import { readsOption } from '../../../src/providers/placeholders.ts';
-import { noMedia } from '../../../src/tasks/ports.ts';
+import { noMedia } from '../../../src/tasks/media-by-role.ts';
 import { inputFieldNames, mediaUrlsOf, withDefaults } from '../../../src/tasks/task-input.ts';
 import { allFields, allMedia, contents, dataUrl } from '../all-fields.ts';
 import { jobRequest, type JobChanges, signal } from '../job-request.ts';

@@ -1,8 +1,9 @@
+import type { JsonObject } from '../../../src/platform/json.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import sharp from 'sharp';
-import type { JobRequest, JsonObject, LostCreate } from '../../../src/providers/contract.ts';
+import type { JobRequest, LostCreate } from '../../../src/providers/contract.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { startVideosUpstream } from '../../fakes/videos.ts';

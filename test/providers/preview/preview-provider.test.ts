@@ -1,13 +1,14 @@
+import { noMedia } from '../../../src/tasks/media-by-role.ts';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sharp } from '../../../src/media/image-library.ts';
-import { type Ffmpeg, noMedia } from '../../../src/tasks/ports.ts';
+import type { Ffmpeg } from '../../../src/tasks/ffmpeg-run.ts';
 import { countedSeconds } from '../../../src/tasks/counted-seconds.ts';
 import type { TaskInput } from '../../../src/tasks/task-input.ts';
 import { isPosterOf } from '../../../src/media/poster.ts';
-import { TaskError } from '../../../src/platform/errors.ts';
+import { TaskError } from '../../../src/tasks/task-error.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { FilePathSource, Input, MP4 } from 'mediabunny';
 import { frameSize } from '../../../src/media/frame-size.ts';
-import type { ReferenceImage } from '../../../src/tasks/ports.ts';
+import type { ReferenceImage } from '../../../src/tasks/media-by-role.ts';
 import type { TaskInput } from '../../../src/tasks/task-input.ts';
 import { ratios, resolutions } from '../../../src/tasks/input-bounds.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';

@@ -1,7 +1,8 @@
+import type { ReferenceImage } from '../../../src/tasks/media-by-role.ts';
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
 import type { TaskInput } from '../../../src/tasks/task.ts';
-import type { Ffmpeg, ReferenceImage } from '../../../src/tasks/ports.ts';
+import type { Ffmpeg } from '../../../src/tasks/ffmpeg-run.ts';
 import { createFfmpeg } from '../../../src/media/ffmpeg.ts';
 import { sharp } from '../../../src/media/image-library.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
