@@ -1,4 +1,4 @@
-# One image, three entry points: node dist/src/main/api.js (the default), dist/src/main/worker.js and dist/src/cli/cli.js.
+# One image, three entry points: node dist/src/run/main/api.js (the default), dist/src/run/main/worker.js and dist/src/run/cli/cli.js.
 # Debian, because Temporal's native library has no musl build.
 FROM node:22.23.2-bookworm-slim AS base
 WORKDIR /app
@@ -51,7 +51,7 @@ COPY --from=build /app/package.json /app/README.md ./
 COPY --from=build /app/docs ./docs
 COPY --from=build /app/assets ./assets
 COPY --from=build /app/dist ./dist
-RUN chmod +x /app/dist/src/cli/cli.js && ln -s /app/dist/src/cli/cli.js /usr/local/bin/videogen && videogen --version
+RUN chmod +x /app/dist/src/run/cli/cli.js && ln -s /app/dist/src/run/cli/cli.js /usr/local/bin/videogen && videogen --version
 USER node
 EXPOSE 3000
-CMD ["node", "dist/src/main/api.js"]
+CMD ["node", "dist/src/run/main/api.js"]

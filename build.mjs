@@ -48,8 +48,8 @@ try {
   const bundles = { workflows: stateOfWorkflows(), console: stateOfConsole(), clients: stateOfClients() };
   const kept = [
     ...bundle('workflows', `${next}/src/temporal/bundle-workflows.js`, isWorkflowBundle),
-    ...bundle('console', `${next}/src/build-console.js`, isConsole),
-    ...bundle('clients', `${next}/src/build-clients.js`, isClientArchive, `${next}/client-package`),
+    ...bundle('console', `${next}/src/run/build/build-console.js`, isConsole),
+    ...bundle('clients', `${next}/src/run/build/build-clients.js`, isClientArchive, `${next}/client-package`),
   ];
   const own = filesIn(next).filter((file) => !file.startsWith('client-package') && file !== 'pid');
   move(`${next}/client-package`, `${client}/dist`, filesIn(`${next}/client-package`));
@@ -95,7 +95,7 @@ function isClientArchive(file) {
 }
 
 function stateOfClients() {
-  return stateOf(['clients/typescript', 'clients/python', `${next}/client-package`, 'src/build-clients.ts']);
+  return stateOf(['clients/typescript', 'clients/python', `${next}/client-package`, 'src/run/build/build-clients.ts']);
 }
 
 /** Returns a digest of the compiled modules that the workflows import, and of the packages. */
@@ -107,7 +107,7 @@ function stateOfWorkflows() {
 /** Returns a digest of the sources of the console, of the modules that they import, and of the packages. */
 function stateOfConsole() {
   const own = filesIn('src/console').map((file) => `src/console/${file}`);
-  return stateOf([...withImports([...own, 'src/build-console.ts']), 'package-lock.json']);
+  return stateOf([...withImports([...own, 'src/run/build/build-console.ts']), 'package-lock.json']);
 }
 
 /** Returns the modules and what they import from this project, types excluded. */

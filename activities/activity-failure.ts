@@ -1,7 +1,7 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
-import { TaskError } from '../src/tasks/task-error.ts';
-import { pauseAfter } from '../src/tasks/retry-pace.ts';
-import { recordRetry } from '../src/tasks/tasks.ts';
+import { TaskError } from '../src/catalogue/tasks/task-error.ts';
+import { pauseAfter } from '../src/tasks/accept/retry-pace.ts';
+import { recordRetry } from '../src/tasks/task-rows.ts';
 import type { Database } from '../src/platform/database/database.ts';
 
 /**

@@ -1,14 +1,14 @@
-import { finishClosure, isClosing, listTasksToEmpty, listUploadsOf } from '../src/accounts/account-closure.ts';
-import { deleteTaskContent, findOwedDeletion } from '../src/tasks/content-deletion.ts';
-import { isFinal } from '../src/tasks/task.ts';
-import type { ResultStore } from '../src/media/result-store.ts';
-import { maxUploads } from '../src/media/upload.ts';
-import type { PaymentDeps } from '../src/payments/process-payments.ts';
-import { endCheckout, listOpenCheckouts } from '../src/payments/end-checkout.ts';
-import type { Engine } from '../src/tasks/workflow-engine.ts';
-import { cancelGraceMs, findTask, failAndRefund } from '../src/tasks/tasks.ts';
-import { deleteUpload, sweepDeletion } from './sweep-deletions.ts';
-import { pageSize, processRows, type RowDeps } from './for-each-row.ts';
+import { finishClosure, isClosing, listTasksToEmpty, listUploadsOf } from '../src/tasks/end/account-closure.ts';
+import { deleteTaskContent, findOwedDeletion } from '../src/tasks/end/content-deletion.ts';
+import { isFinal } from '../src/catalogue/tasks/task.ts';
+import type { ResultStore } from '../src/media/store/result-store.ts';
+import { maxUploads } from '../src/media/references/upload.ts';
+import type { PaymentDeps } from '../src/credits/payments/process-payments.ts';
+import { endCheckout, listOpenCheckouts } from '../src/credits/payments/end-checkout.ts';
+import type { Engine } from '../src/catalogue/tasks/workflow-engine.ts';
+import { cancelGraceMs, findTask, failAndRefund } from '../src/tasks/task-rows.ts';
+import { deleteUpload, sweepDeletion } from './maintenance/sweep-deletions.ts';
+import { pageSize, processRows, type RowDeps } from './maintenance/for-each-row.ts';
 
 export type EmptyAccountDeps = RowDeps &
   Pick<PaymentDeps, 'events'> & {

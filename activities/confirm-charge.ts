@@ -1,17 +1,17 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { describeFieldError } from '../src/platform/field-errors.ts';
-import { isFinal } from '../src/tasks/task.ts';
+import { describeFieldError } from '../src/platform/text/field-errors.ts';
+import { isFinal } from '../src/catalogue/tasks/task.ts';
 import { taskEventId } from '../src/tasks/task-event.ts';
-import { taskWorkflowId } from '../src/temporal/task-queues.ts';
-import { isLowerCaseUuid } from '../src/platform/uuid.ts';
-import { taskTerms } from '../src/tasks/task-terms.ts';
-import { acceptTask } from '../src/tasks/accept-task.ts';
+import { taskWorkflowId } from '../src/temporal/connection/task-queues.ts';
+import { isLowerCaseUuid } from '../src/platform/text/uuid.ts';
+import { taskTerms } from '../src/tasks/accept/task-terms.ts';
+import { acceptTask } from '../src/tasks/accept/accept-task.ts';
 import { saveTaskTiers } from '../src/tasks/jobs/task-tiers.ts';
-import { confirmCharge, type ConfirmedTask } from '../src/tasks/tasks.ts';
+import { confirmCharge, type ConfirmedTask } from '../src/tasks/task-rows.ts';
 import type { TaskEvents } from '../src/tasks/emitted-events.ts';
-import type { CatalogueModel } from '../src/models/catalogue/models.ts';
+import type { CatalogueModel } from '../src/catalogue/file/catalogue-schema.ts';
 import type { Database } from '../src/platform/database/database.ts';
-import type { ParsedTaskRequest } from '../src/tasks/task-request.ts';
+import type { ParsedTaskRequest } from '../src/tasks/accept/task-request.ts';
 
 export type ConfirmChargeDeps = {
   readonly db: Database;

@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
-import { compareOrder, describeDifferences, type OrderDifference } from '../src/media/compare-order.ts';
-import type { ResultStore } from '../src/media/result-store.ts';
+import { compareOrder, describeDifferences, type OrderDifference } from '../src/media/video/compare-order.ts';
+import type { ResultStore } from '../src/media/store/result-store.ts';
 import type { TaskEvents } from '../src/tasks/emitted-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
-import { countedSeconds } from '../src/tasks/counted-seconds.ts';
-import { isFinal, keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/tasks/task.ts';
-import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/tasks.ts';
-import { TaskError } from '../src/tasks/task-error.ts';
+import { countedSeconds } from '../src/catalogue/prices/counted-seconds.ts';
+import { isFinal, keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/catalogue/tasks/task.ts';
+import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/task-rows.ts';
+import { TaskError } from '../src/catalogue/tasks/task-error.ts';
 import { recordLateSuccess } from '../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
-import { findOrder, type OrderedTask, type Settlement, settleDelivery } from '../src/tasks/shortfall.ts';
+import { findOrder, type OrderedTask, type Settlement, settleDelivery } from '../src/tasks/end/shortfall.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import { resultKeysOf } from './task-files.ts';
 

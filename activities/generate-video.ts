@@ -1,12 +1,12 @@
-import type { ReferenceMedia } from '../src/tasks/media-by-role.ts';
+import type { ReferenceMedia } from '../src/catalogue/media/media-by-role.ts';
 import { Context } from '@temporalio/activity';
-import { TaskError } from '../src/tasks/task-error.ts';
-import type { VideoForm } from '../src/tasks/video-form.ts';
-import { mediaUrlsOf } from '../src/tasks/task-input.ts';
+import { TaskError } from '../src/catalogue/tasks/task-error.ts';
+import type { VideoForm } from '../src/catalogue/media/video-form.ts';
+import { mediaUrlsOf } from '../src/catalogue/input/task-input.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
-import { isFinal } from '../src/tasks/task.ts';
-import { findTask, type GeneratingTask, pauseGeneration, beginGeneration } from '../src/tasks/tasks.ts';
-import type { MediaFetch } from '../src/media/reference-media.ts';
+import { isFinal } from '../src/catalogue/tasks/task.ts';
+import { findTask, type GeneratingTask, pauseGeneration, beginGeneration } from '../src/tasks/task-rows.ts';
+import type { MediaFetch } from '../src/media/references/reference-media.ts';
 import { withRetryRecorded } from './activity-failure.ts';
 import type { GenerationAttempts } from './generation-attempts.ts';
 import type { Attempt, GenerationDeps } from './generation/attempt.ts';
@@ -16,7 +16,7 @@ import { nextJob, type NextJob, ownMachineStop } from '../src/tasks/jobs/next-jo
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
 import { referenceFolderOf } from './task-files.ts';
-import { withWorkFolder } from './work-folder.ts';
+import { withWorkFolder } from './generation/work-folder.ts';
 import { type Machine, requireWorkingMachine } from './working-machine.ts';
 
 export type GenerateVideoDeps = GenerationDeps & {

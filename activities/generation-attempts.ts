@@ -1,5 +1,5 @@
-import { createSharedPoll } from '../src/platform/shared-poll.ts';
-import { attemptTouchMs } from '../src/tasks/tasks.ts';
+import { createSharedPoll } from '../src/platform/timing/shared-poll.ts';
+import { attemptTouchMs } from '../src/tasks/task-rows.ts';
 
 // The attempts at generations that run on this worker. One statement serves all of them, because hundreds run at a time.
 

@@ -1,6 +1,6 @@
 import type { Context } from '@temporalio/activity';
 import type { z } from 'zod';
-import { generationHeartbeat } from '../src/tasks/workflow-engine.ts';
+import { generationHeartbeat } from '../src/catalogue/tasks/workflow-engine.ts';
 
 /**
  * Well below every heartbeat timeout, so that only a dead worker misses one; a cancellation reaches the activity with its next

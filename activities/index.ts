@@ -1,18 +1,18 @@
-import type { createAuditBooks } from './audit-books.ts';
+import type { createAuditBooks } from './maintenance/audit-books.ts';
 import type { createEmptyAccountPage, createFinishClosing } from './close-account.ts';
 import type { createConfirmCharge } from './confirm-charge.ts';
 import type { createCompleteTask, createRefundCredits } from './end-task.ts';
 import type { createGenerateVideo } from './generate-video.ts';
-import type { createHousekeep } from './housekeeping.ts';
-import type { createReconcilePayments } from './reconcile-payments.ts';
-import type { createReconcileTasks } from './reconcile-tasks.ts';
+import type { createHousekeep } from './maintenance/housekeeping.ts';
+import type { createReconcilePayments } from './maintenance/reconcile-payments.ts';
+import type { createReconcileTasks } from './maintenance/reconcile-tasks.ts';
 import type { createSendCallback } from './send-callback.ts';
-import type { createSettleProviderJobs } from './settle-provider-jobs.ts';
-import type { createStartClosings, createStartOwedCallbacks } from './start-owed.ts';
+import type { createSettleProviderJobs } from './maintenance/settle-provider-jobs.ts';
+import type { createStartClosings, createStartOwedCallbacks } from './maintenance/start-owed.ts';
 import type { createStoreResult } from './store-result.ts';
 import type { createTestProvider } from './test-provider.ts';
 
-// The activities of each task queue, under the names that recorded histories contain. `src/main/wire-activities.ts` creates them, and
+// The activities of each task queue, under the names that recorded histories contain. `src/run/main/wire-activities.ts` creates them, and
 // does not compile if one is missing.
 
 export type MainActivities = {

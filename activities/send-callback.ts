@@ -1,10 +1,10 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/callbacks/callback.ts';
-import { OutboundError } from '../src/outbound/outbound-error.ts';
-import type { CallbackAnswer, CallbackPost } from '../src/callbacks/post-callback.ts';
-import { type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/callbacks/deliveries.ts';
-import type { OwedDelivery } from '../src/callbacks/owed-callbacks.ts';
+import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/tasks/callbacks/callback.ts';
+import { OutboundError } from '../src/platform/outbound/outbound-error.ts';
+import type { CallbackAnswer, CallbackPost } from '../src/tasks/callbacks/post-callback.ts';
+import { type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/tasks/callbacks/deliveries.ts';
+import type { OwedDelivery } from '../src/tasks/callbacks/owed-callbacks.ts';
 import type { TaskEvents } from '../src/tasks/emitted-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 

@@ -1,4 +1,4 @@
-import { createSharedPoll } from '../src/platform/shared-poll.ts';
+import { createSharedPoll } from '../src/platform/timing/shared-poll.ts';
 import type { ProviderSwitch, SetSwitch } from '../src/tasks/jobs/provider-pools.ts';
 
 // `reserveSlot` checks the operator's switches in the database itself. These

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import type { ResultStore } from '../src/media/result-store.ts';
+import type { ResultStore } from '../src/media/store/result-store.ts';
 
 /** The keys of a video that `storeResult` has yet to store, and of the poster that came with it. */
 export function stagingKeysOf(taskId: string) {

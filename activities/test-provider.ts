@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
-import type { ProviderTest } from '../src/tasks/provider-test-outcome.ts';
-import type { CatalogueModel } from '../src/models/catalogue/models.ts';
+import type { ProviderTest } from '../src/catalogue/providers/provider-test-outcome.ts';
+import type { CatalogueModel } from '../src/catalogue/file/catalogue-schema.ts';
 import type { TestProvider } from '../src/providers/registry.ts';
 
 export type TestProviderDeps = {

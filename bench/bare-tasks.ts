@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { connectTemporal } from '../src/temporal/connect.ts';
+import { connectTemporal } from '../src/temporal/connection/connect.ts';
 import { atOnce, type Batch, runBatch } from './batch.ts';
 import type { Bench, Engine } from './bench.ts';
 import { startChild } from './child.ts';

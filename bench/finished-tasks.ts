@@ -1,5 +1,5 @@
 import type { Database } from '../src/platform/database/database.ts';
-import { madeUpMeasures, taskParam } from '../test/support/tasks.ts';
+import { madeUpMeasures, taskParam } from '../test/support/tasks/tasks.ts';
 
 const insertTasks = {
   name: 'bench-finished-tasks',

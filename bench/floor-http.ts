@@ -3,8 +3,8 @@ import pg from 'pg';
 import getRawBody from 'raw-body';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
-import { connectTemporal } from '../src/temporal/connect.ts';
-import { createBackgroundCalls } from '../src/temporal/background-calls.ts';
+import { connectTemporal } from '../src/temporal/connection/connect.ts';
+import { createBackgroundCalls } from '../src/temporal/connection/background-calls.ts';
 import type { bareTask } from './floor-workflow.ts';
 
 // A separate process that measures the cost of HTTP and PostgreSQL alone. It

@@ -1,6 +1,6 @@
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
-import { mainQueue } from '../src/main/worker-options.ts';
+import { mainQueue } from '../src/run/main/worker-options.ts';
 
 // A separate process: a worker tuned like ours, with activities that do
 // nothing. It returns the number of completed tasks when it gets a message.

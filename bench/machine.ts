@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { readConfig } from '../src/config/config.ts';
-import { findFfmpeg } from '../src/embedded/ffmpeg.ts';
+import { readConfig } from '../src/run/config/config.ts';
+import { findFfmpeg } from '../src/run/embedded/find-ffmpeg.ts';
 import type { Bench } from './bench.ts';
 import { benchTemporalCli } from './servers.ts';
 

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../src/embedded/persisted-port.ts';
+import { freePort } from '../src/run/embedded/persisted-port.ts';
 import {
   makeNamespace,
   makeTemporalSchema,
   temporalCluster,
   temporalPersistence,
-} from '../test/support/production-temporal.ts';
+} from '../test/support/servers/production-temporal.ts';
 
 export type TemporalAddress = { readonly address: string; readonly pid: number; stop(): Promise<void> };
 

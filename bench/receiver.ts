@@ -1,4 +1,4 @@
-import { freePort } from '../src/embedded/persisted-port.ts';
+import { freePort } from '../src/run/embedded/persisted-port.ts';
 import { startChild, type Child } from './child.ts';
 
 /**

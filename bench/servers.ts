@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { readConfig } from '../src/config/config.ts';
-import { startPostgres, type Postgres } from '../src/embedded/postgres.ts';
-import { findTemporalCli } from '../src/embedded/temporal-cli.ts';
-import { startTemporal, type TemporalServer } from '../src/embedded/temporal-server.ts';
+import { readConfig } from '../src/run/config/config.ts';
+import { startPostgres, type Postgres } from '../src/run/embedded/postgres/postgres.ts';
+import { findTemporalCli } from '../src/run/embedded/temporal/temporal-cli.ts';
+import { startTemporal, type TemporalServer } from '../src/run/embedded/temporal/temporal-server.ts';
 
 const silent = () => undefined;
 

@@ -2,12 +2,12 @@ import { createAccount } from '../src/credits/open-account.ts';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
-import { scopes } from '../src/accounts/api-key.ts';
-import { freePort } from '../src/embedded/persisted-port.ts';
+import { scopes } from '../src/accounts/keys/api-key.ts';
+import { freePort } from '../src/run/embedded/persisted-port.ts';
 import { setAccountLimits } from '../src/accounts/accounts.ts';
-import { createApiKey } from '../src/accounts/keys.ts';
+import { createApiKey } from '../src/accounts/keys/keys.ts';
 import { createDatabase, type Database } from '../src/platform/database/database.ts';
-import { migrateToLatest } from '../src/schema/migrator.ts';
+import { migrateToLatest } from '../src/run/schema/migrator.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import type { Bench } from './bench.ts';
 import { startChild, type Child } from './child.ts';
@@ -73,11 +73,11 @@ export async function benchService(
       // A given port is one that upstreams call; otherwise any free port does.
       const port = Number(more['PORT'] ?? (await freePort()));
       const baseUrl = `http://127.0.0.1:${port}`;
-      const child = kept(startChild('../src/main/api.js', { ...environment, PORT: String(port), ...more }));
+      const child = kept(startChild('../src/run/main/api.js', { ...environment, PORT: String(port), ...more }));
       await waitFor(`the API at ${baseUrl}`, () => isThere(baseUrl));
       return { ...child, baseUrl };
     },
-    startWorker: (script = '../src/main/worker.js') => kept(startChild(script, environment)),
+    startWorker: (script = '../src/run/main/worker.js') => kept(startChild(script, environment)),
     close: async () => {
       await Promise.all(children.map((child) => child.stop()));
       await db.close();

@@ -1,14 +1,14 @@
-import { readConfig } from '../src/config/config.ts';
-import { createLog } from '../src/platform/log.ts';
-import { createMetrics } from '../src/metrics/metrics.ts';
+import { readConfig } from '../src/run/config/config.ts';
+import { createLog } from '../src/platform/log/log.ts';
+import { createMetrics } from '../src/run/metrics/metrics.ts';
 import type { Provider } from '../src/providers/contract.ts';
 import type { OpenProvider, Providers } from '../src/providers/registry.ts';
-import { externalSettings } from '../src/config/settings.ts';
-import { fatalErrors, runUntilSignal } from '../src/main/run-until-signal.ts';
-import { keepHeapsSmall } from '../src/main/run-worker.ts';
-import { startWorker } from '../src/main/start-worker.ts';
+import { externalSettings } from '../src/run/config/settings.ts';
+import { fatalErrors, runUntilSignal } from '../src/run/main/run-until-signal.ts';
+import { keepHeapsSmall } from '../src/run/main/run-worker.ts';
+import { startWorker } from '../src/run/main/start-worker.ts';
 
-// src/main/worker.ts with a provider that sends a message when a job is done.
+// src/run/main/worker.ts with a provider that sends a message when a job is done.
 
 function watched(provider: Provider): Provider {
   if (provider.runs === 'upstream') return provider;

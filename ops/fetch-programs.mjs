@@ -2,9 +2,9 @@
 // so that neither needs the network. What cannot be downloaded now is downloaded at the first start, so a failure is only a warning.
 // VIDEOGEN_SKIP_DOWNLOADS=1 skips it.
 import { existsSync } from 'node:fs';
-import { readConfig } from '../dist/src/config/config.js';
-import { cachedFfmpeg, findFfmpeg } from '../dist/src/embedded/ffmpeg.js';
-import { cachedTemporalCli, findTemporalCli } from '../dist/src/embedded/temporal-cli.js';
+import { readConfig } from '../dist/src/run/config/config.js';
+import { cachedFfmpeg, findFfmpeg } from '../dist/src/run/embedded/find-ffmpeg.js';
+import { cachedTemporalCli, findTemporalCli } from '../dist/src/run/embedded/temporal/temporal-cli.js';
 
 const log = (message) => process.stderr.write(`${message}\n`);
 const warn = (error) => log(`warning: ${error.message}`);
@@ -18,7 +18,7 @@ async function fetchAll() {
   if (!existsSync(cachedFfmpeg(cacheFolder))) await findFfmpeg({ ...search, explicitPath: ffmpegPath }).catch(warn);
   if (!existsSync(cachedTemporalCli(cacheFolder)))
     await findTemporalCli({ ...search, explicitPath: temporalCliPath, searchPath }).catch(warn);
-  const tests = new URL('../dist/test/support/temporal-test-server.js', import.meta.url);
+  const tests = new URL('../dist/test/support/servers/temporal-test-server.js', import.meta.url);
   if (!existsSync(tests)) return;
   const { fetchTestServer } = await import(tests.href);
   await fetchTestServer(cacheFolder, log).catch(warn);

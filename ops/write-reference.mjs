@@ -2,12 +2,12 @@
 // nothing, and fails if a page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { commands } from '../dist/src/cli/commands.js';
-import { scrapeMetrics } from '../dist/src/metrics/scrape-metrics.js';
-import { eventMetrics } from '../dist/src/metrics/metrics.js';
-import { tableGrowth } from '../dist/src/operators/table-growth.js';
+import { commands } from '../dist/src/run/cli/commands.js';
+import { scrapeMetrics } from '../dist/src/run/metrics/scrape-metrics.js';
+import { eventMetrics } from '../dist/src/run/metrics/metrics.js';
+import { tableGrowth } from '../dist/src/library/operations/table-growth.js';
 import { jobStates } from '../dist/src/tasks/jobs/job-states.js';
-import { buildInfo } from '../dist/src/metrics/process-metrics.js';
+import { buildInfo } from '../dist/src/run/metrics/process-metrics.js';
 
 const program = new Command('videogen');
 for (const add of Object.values(commands)) await add(program);

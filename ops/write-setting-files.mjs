@@ -1,9 +1,9 @@
 // Run by `npm run settings`: writes the parts of other files that list the
-// settings of src/config/config.ts. Descriptions come from
+// settings of src/run/config/config.ts. Descriptions come from
 // docs/operations/reference.md. With --check it writes nothing, and fails if a
 // file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { settingDefaults } from '../dist/src/config/config.js';
+import { settingDefaults } from '../dist/src/run/config/config.js';
 
 const schemaFile = 'ops/helm/videogen/values.schema.json';
 /** Settings of a machine, or of a client, which mean nothing in a container. */

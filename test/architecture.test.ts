@@ -18,11 +18,11 @@ const nouns =
     .split(' ')
     .map((noun) => `src/${noun}`);
 const entryPoints = [
-  'src/build-clients.ts',
-  'src/build-console.ts',
-  'src/main/api.ts',
-  'src/main/worker.ts',
-  'src/cli/cli.ts',
+  'src/run/build/build-clients.ts',
+  'src/run/build/build-console.ts',
+  'src/run/main/api.ts',
+  'src/run/main/worker.ts',
+  'src/run/cli/cli.ts',
 ];
 const programs = ['src/config', 'src/doctor', 'src/http', 'src/main', 'src/metrics', 'src/schema', 'activities'];
 
@@ -150,7 +150,7 @@ test('rows of jobs and pools change in src/tasks/jobs, and the providers know no
   assert.ok(writers.length > 5, 'the statements were found');
   const elsewhere = writers.filter((file) => !file.startsWith('src/tasks/jobs/'));
   // The heartbeat of attempts also renews their slots, and the deletion of content clears the texts of jobs.
-  assert.deepEqual(elsewhere, ['src/tasks/content-deletion.ts', 'src/tasks/tasks.ts']);
+  assert.deepEqual(elsewhere, ['src/tasks/end/content-deletion.ts', 'src/tasks/task-rows.ts']);
   const forbidden = imports().filter(
     ({ file, to }) => folderOf(file) === 'src/providers' && !isRequestFile(file) && to.startsWith('src/tasks/jobs/'),
   );
@@ -216,9 +216,9 @@ test('only src/outbound opens sockets to the outside', () => {
   }
 });
 
-test('only src/config/config.ts reads the environment', () => {
+test('only src/run/config/config.ts reads the environment', () => {
   const readers = sourceFiles().filter((file) => readFileSync(file, 'utf8').includes('process.env'));
-  assert.deepEqual(readers, ['src/config/config.ts']);
+  assert.deepEqual(readers, ['src/run/config/config.ts']);
 });
 
 test('only src/credits writes the ledger', () => {

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { freePort } from '../src/embedded/persisted-port.ts';
-import { createTask, recordInfo } from './support/api.ts';
+import { freePort } from '../src/run/embedded/persisted-port.ts';
+import { createTask, recordInfo } from './support/service/api.ts';
 import { waitFor } from './support/wait-for.ts';
 
 const run = promisify(execFile);
@@ -43,7 +43,11 @@ describe('the build, in a checkout of its own', () => {
     const baseUrl = `http://127.0.0.1:${port}`;
     const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
     const env = { ...rest, VIDEOGEN_DATA: join(checkout, 'data'), PORT: String(port) };
-    const service = spawn(process.execPath, ['dist/src/cli/cli.js', 'start'], { cwd: checkout, env, stdio: 'pipe' });
+    const service = spawn(process.execPath, ['dist/src/run/cli/cli.js', 'start'], {
+      cwd: checkout,
+      env,
+      stdio: 'pipe',
+    });
     const output: string[] = [];
     for (const stream of [service.stdout, service.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => output.push(text));
@@ -59,7 +63,9 @@ describe('the build, in a checkout of its own', () => {
       await waitFor('the last file', isThere, buildLimitMs);
       do {
         assert.equal((await recordInfo({ baseUrl, key }, 'none')).status, 404);
-        const { stdout } = await run(process.execPath, ['dist/src/cli/cli.js', 'account', '--help'], { cwd: checkout });
+        const { stdout } = await run(process.execPath, ['dist/src/run/cli/cli.js', 'account', '--help'], {
+          cwd: checkout,
+        });
         assert.match(stdout, /^Usage: videogen account/);
       } while (!building.isDone);
       await done;
@@ -124,6 +130,6 @@ describe('the build, in a checkout of its own', () => {
     await assert.rejects(build(), ({ stdout }: { stdout: string }) => stdout.includes('broken.ts'));
     await rm(join(checkout, 'src/broken.ts'));
     assert.equal(await builtAt(), earlier);
-    assert.ok(existsSync(join(checkout, 'dist/src/cli/cli.js')) && !existsSync(join(checkout, 'dist.next')));
+    assert.ok(existsSync(join(checkout, 'dist/src/run/cli/cli.js')) && !existsSync(join(checkout, 'dist.next')));
   });
 });

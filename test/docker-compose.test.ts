@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { readConfig, settingDefaults } from '../src/config/config.ts';
-import { checkMemory } from '../src/doctor/check-machine.ts';
+import { readConfig, settingDefaults } from '../src/run/config/config.ts';
+import { checkMemory } from '../src/run/doctor/check-machine.ts';
 
 // Read like a compose file by compose: these tests hold where there is no Docker at all.
 const serviceSchema = z.object({
@@ -111,7 +111,7 @@ test('migrate, api and worker are entry points of one image, which is built once
     assert.deepEqual(build, name === 'migrate' ? { context: '.', dockerfile: 'Dockerfile' } : undefined);
     // Two installations on one machine have images of their own.
     assert.deepEqual([image, policy], ['localhost/videogen', 'never'], name);
-    const program = name === 'migrate' ? 'cli/cli' : `main/${name}`;
+    const program = name === 'migrate' ? 'run/cli/cli' : `run/main/${name}`;
     assert.deepEqual(command, ['node', `dist/src/${program}.js`].concat(name === 'migrate' ? ['migrate'] : []));
     assert.ok(existsSync(`src/${program}.ts`));
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, test } from 'node:test';
-import { settingDefaults } from '../src/config/config.ts';
+import { settingDefaults } from '../src/run/config/config.ts';
 
 // What the documents say about the files beside them: links, paths, settings, log lines and diffs.
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { callbackPausesMs, callbackTimeoutMs } from '../src/callbacks/callback.ts';
-import { settingDefaults } from '../src/config/config.ts';
-import { maxBodyBytes } from '../src/http/errors.ts';
-import { maxInlineBytes } from '../src/http/server/read-fields.ts';
-import { defaultModels } from '../src/models/model.ts';
-import { lifetimeSeconds } from '../src/people/one-time-links.ts';
-import { maxCutShare } from '../src/media/frame-size.ts';
-import { sessionSeconds } from '../src/people/session.ts';
-import { inputLimits } from '../src/tasks/input-bounds.ts';
-import { bytePlusPackages } from './counterparts/ark-packages.ts';
+import { callbackPausesMs, callbackTimeoutMs } from '../src/tasks/callbacks/callback.ts';
+import { settingDefaults } from '../src/run/config/config.ts';
+import { maxBodyBytes } from '../src/api/core/http-error.ts';
+import { maxInlineBytes } from '../src/api/core/server/read-fields.ts';
+import { defaultModels } from '../src/catalogue/models/model.ts';
+import { lifetimeSeconds } from '../src/accounts/sign-in/one-time-links.ts';
+import { maxCutShare } from '../src/catalogue/media/frame-size.ts';
+import { sessionSeconds } from '../src/accounts/sign-in/session-terms.ts';
+import { inputLimits } from '../src/catalogue/input/input-bounds.ts';
+import { bytePlusPackages } from './counterparts/ark/ark-packages.ts';
 
 // Figures that pages repeat, made from the code that has them. A page that states another one is wrong.
 

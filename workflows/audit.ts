@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { MainActivities } from '../activities/index.ts';
-import type { AuditKind } from '../src/credits/ledger-audit.ts';
+import type { AuditKind } from '../src/credits/ledger/ledger-audit.ts';
 
 /** The audit starts again from its beginning after a failure, such as an outage of the database. */
 const { auditBooks } = proxyActivities<MainActivities>({

@@ -10,8 +10,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
-import { callbackWorkflowId } from '../src/temporal/task-queues.ts';
-import { callbackPauseMs, callbackPausesMs } from '../src/callbacks/callback.ts';
+import { callbackWorkflowId } from '../src/temporal/connection/task-queues.ts';
+import { callbackPauseMs, callbackPausesMs } from '../src/tasks/callbacks/callback.ts';
 import { type Owed, owedDeliveries } from '../src/tasks/task-event.ts';
 import { callbacksOf } from './steps.ts';
 

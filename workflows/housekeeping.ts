@@ -1,6 +1,6 @@
 import { ActivityCancellationType, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { MainActivities } from '../activities/index.ts';
-import type { HousekeepingStep } from '../src/temporal/maintenance.ts';
+import type { HousekeepingStep } from '../src/temporal/schedules/housekeeping-steps.ts';
 
 /** The next run continues what a run could not finish, so nothing is retried. */
 const { housekeep } = proxyActivities<MainActivities>({

@@ -8,8 +8,8 @@ import {
 } from '@temporalio/workflow';
 import type { ChargedTask } from '../activities/confirm-charge.ts';
 import type { CallbackActivities, GenerationActivities, MainActivities } from '../activities/index.ts';
-import { retryPace } from '../src/tasks/retry-pace.ts';
-import { taskQueuesOf } from '../src/temporal/task-queues.ts';
+import { retryPace } from '../src/tasks/accept/retry-pace.ts';
+import { taskQueuesOf } from '../src/temporal/connection/task-queues.ts';
 
 // One proxy per retry policy. No task fails because of the number of its
 // attempts, which a deploy would use up. An activity that cannot succeed throws

@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { MainActivities } from '../activities/index.ts';
-import type { ProviderTest } from '../src/tasks/provider-test-outcome.ts';
+import type { ProviderTest } from '../src/catalogue/providers/provider-test-outcome.ts';
 
 /** An operator waits for the result, so nothing is retried. */
 const { testProvider: run } = proxyActivities<Pick<MainActivities, 'testProvider'>>({

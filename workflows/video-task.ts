@@ -10,7 +10,7 @@ import {
 import type { ChargedTask, TaskOrder } from '../activities/confirm-charge.ts';
 import type { FinalState } from '../activities/end-task.ts';
 import type { StagedVideo } from '../activities/store-result.ts';
-import { type FailCode, failCodes, type TaskFailure } from '../src/tasks/task.ts';
+import { type FailCode, failCodes, type TaskFailure } from '../src/catalogue/tasks/task.ts';
 import { notifyClient } from './deliver-callback.ts';
 import { bookkeeping, generationOf, remoteGenerationOf, storing } from './steps.ts';
 

@@ -1,13 +1,13 @@
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import type { ResultStore } from '../../src/media/result-store.ts';
+import type { ResultStore } from '../../src/media/store/result-store.ts';
 import type { TaskEvents } from '../../src/tasks/emitted-events.ts';
-import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
+import type { CatalogueModel } from '../../src/catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import type { JobRequest } from '../../src/providers/contract.ts';
 import type { Providers } from '../../src/providers/registry.ts';
-import type { VideoForm } from '../../src/tasks/video-form.ts';
-import { type GeneratingTask, recordGenerating } from '../../src/tasks/tasks.ts';
+import type { VideoForm } from '../../src/catalogue/media/video-form.ts';
+import { type GeneratingTask, recordGenerating } from '../../src/tasks/task-rows.ts';
 import { TaskEnded } from '../generation-attempts.ts';
 import { delayAbort, type StartDeadline } from '../deadline.ts';
 import type { Switches } from '../switches.ts';

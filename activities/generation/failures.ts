@@ -1,7 +1,7 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { TaskError } from '../../src/tasks/task-error.ts';
-import type { TaskFailure } from '../../src/tasks/task.ts';
+import { TaskError } from '../../src/catalogue/tasks/task-error.ts';
+import type { TaskFailure } from '../../src/catalogue/tasks/task.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import type { Stop } from '../../src/tasks/jobs/job.ts';
 

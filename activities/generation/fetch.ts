@@ -1,8 +1,8 @@
-import { OutboundError } from '../../src/outbound/outbound-error.ts';
-import { maxVideoBytes } from '../../src/outbound/resumable-download.ts';
+import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
+import { maxVideoBytes } from '../../src/platform/outbound/resumable-download.ts';
 import { type GeneratedVideo, VideoLost } from '../../src/providers/contract.ts';
 import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
-import type { TaskResult } from '../../src/tasks/task.ts';
+import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
 import { storeDelivered, usablePoster } from '../store-result.ts';
 import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-files.ts';
 import type { Attempt, GenerationDeps } from './attempt.ts';

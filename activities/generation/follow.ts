@@ -1,5 +1,5 @@
-import type { FollowOutcome } from '../../src/providers/followed-job.ts';
-import { touchGenerations } from '../../src/tasks/tasks.ts';
+import type { FollowOutcome } from '../../src/providers/jobs/followed-job.ts';
+import { touchGenerations } from '../../src/tasks/task-rows.ts';
 import { type Attempt, hasDeadlinePassed } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { fetchUpload } from './fetch.ts';

@@ -3,7 +3,7 @@ import type { NotAccepted, Refused } from '../../src/providers/contract.ts';
 import { coolDown, endAfter, endJob, endJobWithTaskFailure, logFields } from '../../src/tasks/jobs/decide-job-end.ts';
 import type { JobBase, JobIn, Stop } from '../../src/tasks/jobs/job.ts';
 import { failureFor, providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import { mediaUrlsOf } from '../../src/tasks/task-input.ts';
+import { mediaUrlsOf } from '../../src/catalogue/input/task-input.ts';
 import { type Attempt, interrupted, isCancelled } from './attempt.ts';
 import type { Outcome } from './outcome.ts';
 

@@ -1,17 +1,17 @@
-import { estimateCost } from '../../src/models/catalogue/cost.ts';
-import { refuseImageSize } from '../../src/models/catalogue/rules.ts';
+import { estimateCost } from '../../src/catalogue/prices/upstream-cost.ts';
+import { refuseImageSize } from '../../src/catalogue/models/model-rules.ts';
 import { extname } from 'node:path';
 import timers from 'node:timers/promises';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
-import { TaskError } from '../../src/tasks/task-error.ts';
-import { type MediaLinks, type MediaRole, noMedia } from '../../src/tasks/media-by-role.ts';
-import type { TaskInput } from '../../src/tasks/task-input.ts';
+import { TaskError } from '../../src/catalogue/tasks/task-error.ts';
+import { type MediaLinks, type MediaRole, noMedia } from '../../src/catalogue/media/media-by-role.ts';
+import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { detailOf } from '../../src/providers/answers.ts';
 import type { JobRequest, PolledProvider } from '../../src/providers/contract.ts';
-import { mediaOf, picturesOf } from '../../src/providers/media-parts.ts';
+import { mediaOf, picturesOf } from '../../src/providers/requests/media-parts.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { spellImageReferences } from '../../src/providers/task-values.ts';
+import { spellImageReferences } from '../../src/providers/requests/task-values.ts';
 import {
   intendProviderJob,
   intendReservedJob,

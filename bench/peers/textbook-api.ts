@@ -3,7 +3,7 @@ import Koa from 'koa';
 import getRawBody from 'raw-body';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
-import { connectTemporal } from '../../src/temporal/connect.ts';
+import { connectTemporal } from '../../src/temporal/connection/connect.ts';
 import type { acceptedUpdate, recordQuery, textbookTask } from './textbook-workflow.ts';
 
 // A separate process: an API with Temporal and nothing else behind it. A create

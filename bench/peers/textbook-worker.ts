@@ -1,6 +1,6 @@
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
-import { mainQueue } from '../../src/main/worker-options.ts';
+import { mainQueue } from '../../src/run/main/worker-options.ts';
 
 // A separate process: the worker of the textbook task, tuned like ours. Its
 // charge is empty: a real one would need a database of its own.

@@ -1,4 +1,4 @@
-import { connectTemporal } from '../../src/temporal/connect.ts';
+import { connectTemporal } from '../../src/temporal/connection/connect.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { type BareSpender, type BareTasks, startBareTasks } from '../bare-tasks.ts';
 import { atOnce, type Batch, medianBatch, sizedBatches } from '../batch.ts';

@@ -1,8 +1,8 @@
 import { type Account, accountColumns } from './accounts.ts';
-import { isActive } from './api-key.ts';
+import { isActive } from './keys/api-key.ts';
 import { many, one } from '../platform/database/statement.ts';
 import { leastId } from '../platform/database/sql.ts';
-import { isUnfinished } from '../tasks/task-states.ts';
+import { isUnfinished } from '../catalogue/tasks/task-conditions.ts';
 
 export const countLimit = 10_000;
 

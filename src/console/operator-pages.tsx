@@ -11,10 +11,10 @@ import { PaymentsPage } from './features/payments/payments-page.tsx';
 import { PeoplePage } from './features/people/people-page.tsx';
 import { PricesPage } from './features/prices/prices-page.tsx';
 import { ProvidersPage } from './features/providers/providers-page.tsx';
-import { TaskPage } from './features/tasks/task-page.tsx';
+import { TaskPage } from './features/tasks/detail/task-page.tsx';
 import { CataloguePage } from './features/catalogue/catalogue-page.tsx';
 import { WaitingPage } from './features/waiting/waiting-page.tsx';
-import { TasksPage } from './features/tasks/tasks-page.tsx';
+import { TasksPage } from './features/tasks/list/tasks-page.tsx';
 import { type OperatorPage, operatorPages } from './pages.ts';
 import { PageRoutes } from './shell/page-routes.tsx';
 

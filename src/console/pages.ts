@@ -1,4 +1,4 @@
-import type { Icon } from './ui/icon.ts';
+import type { Icon } from './ui/controls/icon.ts';
 import {
   Activity,
   Bell,
@@ -23,7 +23,7 @@ import {
   Tags,
   Users,
   Webhook,
-} from './ui/icons.ts';
+} from './ui/controls/icons.ts';
 
 // Every page is declared here, in the order of the sidebar. Its address, title, link and shortcut derive from this; what it shows
 // stands under the same name in account-pages.tsx or operator-pages.tsx.

@@ -1,5 +1,5 @@
 import { NotLoaded, PageLoading } from './shell/page-states.tsx';
-import { lazy } from './ui/lazy.tsx';
+import { lazy } from './ui/feedback/lazy.tsx';
 
 // Two parts of the code are loaded on their own: the pages of an account, and those of operators.
 

@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Account, findAccount } from '../accounts/accounts.ts';
-import type { Actor } from '../operators/operator.ts';
-import { recordAction } from '../operators/operator-actions.ts';
+import type { Actor } from '../accounts/operators/operator.ts';
+import { recordAction } from '../accounts/operators/operator-actions.ts';
 import type { Database } from '../platform/database/database.ts';
 import { maybeOne, type Runner } from '../platform/database/statement.ts';
-import { openingEntry } from './ledger-entries.ts';
+import { openingEntry } from './ledger/ledger-entries.ts';
 
 type NewAccount = { readonly name: string; readonly credits: number };
 

@@ -1,19 +1,19 @@
-import type { JsonObject } from '../platform/json.ts';
+import type { JsonObject } from '../platform/text/json.ts';
 import { z } from 'zod';
-import type { Catalogue, TierEntry } from '../models/catalogue/models.ts';
-import type { ProviderSettings, SecretReader } from '../models/catalogue/providers.ts';
+import type { Catalogue, TierEntry } from '../catalogue/file/catalogue-schema.ts';
+import type { ProviderSettings, SecretReader } from '../catalogue/file/provider-schema.ts';
 import { createArkProvider } from './ark/ark-provider.ts';
 import { createCogProvider } from './cog/cog-provider.ts';
 import { createComfyV2Provider } from './comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from './comfy/comfyui-provider.ts';
 import type { FrozenConfig, JobTerms, Provider, UpstreamClient, Warn } from './contract.ts';
 import { credentialsOf, secretQueryOf } from './http/auth.ts';
-import { type ProviderFile, readProviderFile } from './http/file-schema.ts';
+import { type ProviderFile, readProviderFile } from '../catalogue/providers/file-schema.ts';
 import { fixedHeaders } from './http/headers.ts';
 import { createHttpProvider } from './http/http-provider.ts';
 import { createVideosProvider } from './openai-videos/videos-provider.ts';
 import { createOwnProvider } from './own/own-provider.ts';
-import type { PolledProviderDeps } from './polled-provider.ts';
+import type { PolledProviderDeps } from './jobs/polled-provider.ts';
 
 // The list of all kinds of providers with an upstream.
 

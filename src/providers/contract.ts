@@ -1,17 +1,17 @@
-import type { EstimatedCost } from '../models/catalogue/cost.ts';
-import type { UpstreamTerms } from '../models/catalogue/models.ts';
-import type { ProviderKind } from '../models/catalogue/providers.ts';
-import type { JsonObject } from '../platform/json.ts';
-import type { MediaKind } from '../tasks/input-bounds.ts';
-import type { MediaLinks, ReferenceMedia } from '../tasks/media-by-role.ts';
-import type { TaskInput } from '../tasks/task.ts';
-import type { ProviderClient } from '../outbound/provider-client.ts';
+import type { EstimatedCost } from '../catalogue/prices/upstream-cost.ts';
+import type { UpstreamTerms } from '../catalogue/file/catalogue-schema.ts';
+import type { ProviderKind } from '../catalogue/file/provider-schema.ts';
+import type { JsonObject } from '../platform/text/json.ts';
+import type { MediaKind } from '../catalogue/input/input-bounds.ts';
+import type { MediaLinks, ReferenceMedia } from '../catalogue/media/media-by-role.ts';
+import type { TaskInput } from '../catalogue/tasks/task.ts';
+import type { ProviderClient } from '../platform/outbound/provider-client.ts';
 
 // The contract between the engine and a provider. A create is sent once and has one of four outcomes. Only the two that prove that
 // no job exists let the engine try another provider.
 
-export type { Answer as UpstreamAnswer } from '../outbound/body.ts';
-export type { RequestBody } from '../outbound/provider-client.ts';
+export type { Answer as UpstreamAnswer } from '../platform/outbound/body/body.ts';
+export type { RequestBody } from '../platform/outbound/provider-client.ts';
 
 /**
  * The configuration that is stored with a job and never changes: the address and options of its upstream, without secrets, in at

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import timers from 'node:timers/promises';
 import { isSystemError } from '../platform/errors.ts';
-import { containerOf } from '../outbound/container.ts';
-import { OutboundError, type OutboundKind } from '../outbound/outbound-error.ts';
+import { containerOf } from '../platform/outbound/body/media-container.ts';
+import { OutboundError, type OutboundKind } from '../platform/outbound/outbound-error.ts';
 import { detailOf } from './answers.ts';
 import { type GeneratedVideo, type UpstreamClient, VideoLost, type Warn, type Workspace } from './contract.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../platform/errors.ts';
 import type { Job, JobStatus, Provider, UpstreamClient } from './contract.ts';
-import type { ProviderTest } from '../tasks/provider-test-outcome.ts';
-import { OutboundError } from '../outbound/outbound-error.ts';
+import type { ProviderTest } from '../catalogue/providers/provider-test-outcome.ts';
+import { OutboundError } from '../platform/outbound/outbound-error.ts';
 
 // A test reads a job that does not exist, which costs nothing at any upstream and shows whether it is reachable and takes our key.
 

@@ -1,13 +1,19 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { type Catalogue, type TierEntry, upstreamTermsOf } from '../models/catalogue/models.ts';
-import type { SecretReader } from '../models/catalogue/providers.ts';
+import { type Catalogue, type TierEntry, upstreamTermsOf } from '../catalogue/file/catalogue-schema.ts';
+import type { SecretReader } from '../catalogue/file/provider-schema.ts';
 import { adapterOf, type Connection, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, RunProvider, JobTerms, Provider, UpstreamClient, Warn } from './contract.ts';
-import { createPoller, createPollReservations, type Poller, type PollerDeps, type ReservePollTime } from './poller.ts';
+import {
+  createPoller,
+  createPollReservations,
+  type Poller,
+  type PollerDeps,
+  type ReservePollTime,
+} from './jobs/poller.ts';
 import { type ProviderEvent, reportDownloads } from './provider-events.ts';
-import type { ProviderTest } from '../tasks/provider-test-outcome.ts';
+import type { ProviderTest } from '../catalogue/providers/provider-test-outcome.ts';
 import { testProvider } from './provider-test.ts';
 
 // Opens the providers of the catalogue, and those of jobs from their frozen configurations.

@@ -1,9 +1,9 @@
-import type { OrderDifference } from '../media/compare-order.ts';
-import type { Emits } from '../platform/emits.ts';
+import type { OrderDifference } from '../media/video/compare-order.ts';
+import type { Emits } from '../platform/metrics/emits.ts';
 import type { ProviderEvent } from '../providers/provider-events.ts';
 import type { EndedJob } from './jobs/job-ends.ts';
-import type { TaskStage } from './task-stage.ts';
-import type { Task } from './task.ts';
+import type { TaskStage } from '../catalogue/tasks/task-stage.ts';
+import type { Task } from '../catalogue/tasks/task.ts';
 
 export const reconcileFindings = [
   'callback_owed',

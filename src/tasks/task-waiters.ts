@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../platform/database/database.ts';
-import { createSharedPoll } from '../platform/shared-poll.ts';
-import { listEndedAmong } from './tasks.ts';
+import { createSharedPoll } from '../platform/timing/shared-poll.ts';
+import { listEndedAmong } from './task-rows.ts';
 
 export type TaskWait = {
   readonly taskId: string;

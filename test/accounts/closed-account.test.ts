@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { closeAccountAs } from '../../src/accounts/account-closure.ts';
+import { closeAccountAs } from '../../src/tasks/end/account-closure.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { createLink, findLink } from '../../src/people/one-time-links.ts';
-import { acceptLink } from '../../src/people/sign-in.ts';
-import { type Answer, assertRefused } from '../support/http-client.ts';
-import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
-import { plainImage } from '../support/hostile-images.ts';
-import { createTestOperator, type TestOperator } from '../support/operator.ts';
-import { newMember } from '../support/person.ts';
+import { createLink, findLink } from '../../src/accounts/sign-in/one-time-links.ts';
+import { acceptLink } from '../../src/accounts/sign-in/sign-in.ts';
+import { type Answer, assertRefused } from '../support/service/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/service/http-service.ts';
+import { plainImage } from '../support/hostile/hostile-images.ts';
+import { createTestOperator, type TestOperator } from '../support/service/operator.ts';
+import { newMember } from '../support/service/person.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // Nothing gives new life to an account that is closed, also when both happen at the same time.

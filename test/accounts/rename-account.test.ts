@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeAccountAs } from '../../src/accounts/account-closure.ts';
+import { closeAccountAs } from '../../src/tasks/end/account-closure.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
-import { newMember, newPerson, shell } from '../support/person.ts';
+import { type HttpService, startHttpService } from '../support/service/http-service.ts';
+import { newMember, newPerson, shell } from '../support/service/person.ts';
 
 let service: HttpService;
 before(async () => {

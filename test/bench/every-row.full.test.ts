@@ -8,7 +8,7 @@ import type { Bench } from '../../bench/bench.ts';
 import { measureParts } from '../../bench/measure-parts.ts';
 import { type Part, parts } from '../../bench/parts.ts';
 import { nothingToReach, type Row } from '../../bench/row.ts';
-import { endOf, endPrograms, startProgram } from '../support/programs.ts';
+import { endOf, endPrograms, startProgram } from '../support/processes/programs.ts';
 
 const serverPath = process.env['TEMPORAL_SERVER_PATH'] || undefined;
 const engine = serverPath === undefined ? 'development server' : 'production server on PostgreSQL';
@@ -51,7 +51,10 @@ describe('the bench', { skip }, () => {
     folder = await mkdtemp(join(tmpdir(), 'videogen-bench-test-'));
     const file = join(folder, 'RESULTS.md');
     const args = ['--quick', '--only', Object.keys(parts).join(','), '--beside', checkout, '--write', file];
-    const program = startProgram('../../bench/run.js', args, { env: process.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const program = startProgram('../../../bench/run.js', args, {
+      env: process.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const [table, output] = await Promise.all([textOf(program.stdout), textOf(program.stderr)]);
     const { code } = await endOf(program);
     const written = await readFile(file, 'utf8').catch(() => '');

@@ -1,4 +1,4 @@
-import type { Evidence, FinalTask } from './evidence.ts';
+import type { Evidence, FinalTask } from './judge/evidence.ts';
 
 export type ChaosReport = {
   readonly seed: number;

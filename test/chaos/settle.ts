@@ -1,12 +1,12 @@
 import type { Client as TemporalClient } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
-import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
+import { taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
 import type { Database } from '../../src/platform/database/database.ts';
-import { triggerSchedule } from '../../src/temporal/schedules.ts';
-import { type Open, selectOpen } from './collect.ts';
-import { judgePayments } from './judge-payments.ts';
-import { collectPayments } from './payment-evidence.ts';
-import { endDays } from './shop-days.ts';
+import { triggerSchedule } from '../../src/temporal/schedules/schedules.ts';
+import { type Open, selectOpen } from './judge/collect.ts';
+import { judgePayments } from './judge/judge-payments.ts';
+import { collectPayments } from './judge/payment-evidence.ts';
+import { endDays } from './load/shop-days.ts';
 import type { Stack } from './stack.ts';
 
 /** The schedules run this often, so that a short run stays short. */

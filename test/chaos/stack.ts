@@ -2,22 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readConfig } from '../../src/config/config.ts';
-import { freePort } from '../../src/embedded/persisted-port.ts';
-import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
-import { findFfmpeg } from '../../src/embedded/ffmpeg.ts';
-import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
-import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
-import { externalSettings, type Settings } from '../../src/config/settings.ts';
-import { migrateToLatest } from '../../src/schema/migrator.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { readConfig } from '../../src/run/config/config.ts';
+import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { type Postgres, startPostgres } from '../../src/run/embedded/postgres/postgres.ts';
+import { findFfmpeg } from '../../src/run/embedded/find-ffmpeg.ts';
+import { findTemporalCli } from '../../src/run/embedded/temporal/temporal-cli.ts';
+import { startTemporal, type TemporalServer } from '../../src/run/embedded/temporal/temporal-server.ts';
+import { externalSettings, type Settings } from '../../src/run/config/settings.ts';
+import { migrateToLatest } from '../../src/run/schema/migrator.ts';
+import { startTcpProxy, type TcpProxy } from '../support/proxies/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type SupervisedProcess, keepRunning } from './supervised-process.ts';
 import { catalogueOf, writeKindFiles } from '../fakes/kinds.ts';
-import { type KindUpstreams, startKindUpstreams } from './kind-upstreams.ts';
-import { type Disks, mountDisks } from './disks.ts';
-import { makeFilms } from './short-results.ts';
-import { packages, type Shop, startShop } from './shop.ts';
+import { type KindUpstreams, startKindUpstreams } from './load/kind-upstreams.ts';
+import { type Disks, mountDisks } from './faults/disks.ts';
+import { makeFilms } from './faults/short-results.ts';
+import { packages, type Shop, startShop } from './load/shop.ts';
 
 /** The whole service as it runs in production: servers, API and workers in processes of their own, which restart when they end. */
 export type Stack = {
@@ -120,7 +120,7 @@ async function environmentOf(
 }
 
 async function startProcesses(folder: string, environment: NodeJS.ProcessEnv) {
-  const program = (role: 'api' | 'worker') => fileURLToPath(new URL(`../../src/main/${role}.js`, import.meta.url));
+  const program = (role: 'api' | 'worker') => fileURLToPath(new URL(`../../src/run/main/${role}.js`, import.meta.url));
   const logFolder = join(folder, 'logs');
   await mkdir(logFolder, { recursive: true });
   const logOf = (name: string) => join(logFolder, `${name}.log`);

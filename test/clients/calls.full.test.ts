@@ -13,7 +13,7 @@ import {
   silence,
   startScriptedService,
   type Step,
-} from '../support/scripted-service.ts';
+} from '../support/service/scripted-service.ts';
 
 const request = { model: 'videogen-2.0-fast', input: { prompt: 'A lighthouse' } };
 const created = answer(200, { taskId: 't1', creditsCharged: 165 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { answer, hangUp, playedClient, silence, type Step } from '../support/scripted-service.ts';
+import { answer, hangUp, playedClient, silence, type Step } from '../support/service/scripted-service.ts';
 import { errorOf, lateErrorOf, limitMs, scriptedServices } from './scripted.ts';
 
 const scripted = scriptedServices();

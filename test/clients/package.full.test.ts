@@ -7,11 +7,11 @@ import { accessSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { newCallbackSecret } from '../../src/outbound/secrets.ts';
-import { signWebhook } from '../../src/outbound/webhook-signature.ts';
-import { skipWithoutBrowser, startBrowser } from '../support/browser.ts';
-import { clientSource, installPackedClient } from '../support/packed-client.ts';
-import type { Exercised, SignedCallback } from '../support/exercise-client.ts';
+import { newCallbackSecret } from '../../src/platform/secrets/secret-box.ts';
+import { signWebhook } from '../../src/platform/outbound/webhook-signature.ts';
+import { skipWithoutBrowser, startBrowser } from '../support/console/browser.ts';
+import { clientSource, installPackedClient } from '../support/documents/packed-client.ts';
+import type { Exercised, SignedCallback } from '../support/documents/exercise-client.ts';
 import {
   answer,
   hangUp,
@@ -19,10 +19,10 @@ import {
   silence,
   startScriptedService,
   type Step,
-} from '../support/scripted-service.ts';
+} from '../support/service/scripted-service.ts';
 
 const run = promisify(execFile);
-const exercise = fileURLToPath(new URL('../support/exercise-client.js', import.meta.url));
+const exercise = fileURLToPath(new URL('../support/documents/exercise-client.js', import.meta.url));
 
 describe('the package, as others install it', () => {
   let folder: string;

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
-import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { listTaskEntries } from '../../src/credits/credits.ts';
-import { probeVideo } from '../../src/media/probe-video.ts';
-import { createSecretBox } from '../../src/outbound/secrets.ts';
+import { callbackSecretsOf } from '../../src/tasks/callbacks/account-secrets.ts';
+import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
+import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
+import { probeVideo } from '../../src/media/video/probe-video.ts';
+import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
 
 // The client is Python, so programs in Python use it: test/clients/python/exercise.py against a real service, played.py against one
 // that fails by a script. ops/ci/provision.sh installs the tools, the packages and the list of interpreters.

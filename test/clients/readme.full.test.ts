@@ -8,11 +8,11 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { createClient } from '../../clients/typescript/src/index.ts';
-import { probeVideo } from '../../src/media/probe-video.ts';
-import { newCallbackSecret } from '../../src/outbound/secrets.ts';
-import { signWebhook } from '../../src/outbound/webhook-signature.ts';
-import { installPackedClient, readmeExamples, tsc } from '../support/packed-client.ts';
-import { createTestAccount, startTestService } from '../support/service.ts';
+import { probeVideo } from '../../src/media/video/probe-video.ts';
+import { newCallbackSecret } from '../../src/platform/secrets/secret-box.ts';
+import { signWebhook } from '../../src/platform/outbound/webhook-signature.ts';
+import { installPackedClient, readmeExamples, tsc } from '../support/documents/packed-client.ts';
+import { createTestAccount, startTestService } from '../support/service/service.ts';
 
 const run = promisify(execFile);
 

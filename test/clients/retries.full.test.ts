@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createClient, newIdempotencyKey } from '../../clients/typescript/src/index.ts';
-import { answer, hangUp, playedClient, silence, type Step } from '../support/scripted-service.ts';
+import { answer, hangUp, playedClient, silence, type Step } from '../support/service/scripted-service.ts';
 import { untilTurn } from '../support/until-turn.ts';
 import { errorOf, limitMs, scriptedServices } from './scripted.ts';
 

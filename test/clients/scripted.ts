@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext } from 'node:test';
 import { VideogenError } from '../../clients/typescript/src/index.ts';
-import { type ScriptedService, startScriptedService, type Step } from '../support/scripted-service.ts';
+import { type ScriptedService, startScriptedService, type Step } from '../support/service/scripted-service.ts';
 import { untilTurn } from '../support/until-turn.ts';
 
 /** The limit of a call, by mocked timers. */

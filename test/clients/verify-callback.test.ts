@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { verifyCallback, VideogenError } from '../../clients/typescript/src/index.ts';
-import { newCallbackSecret } from '../../src/outbound/secrets.ts';
-import { signWebhook } from '../../src/outbound/webhook-signature.ts';
+import { newCallbackSecret } from '../../src/platform/secrets/secret-box.ts';
+import { signWebhook } from '../../src/platform/outbound/webhook-signature.ts';
 
 const secret = newCallbackSecret();
 const timestampSeconds = 1_790_000_000;

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sharp } from '../../src/media/image-library.ts';
-import type { Ffmpeg } from '../../src/tasks/ffmpeg-run.ts';
-import * as clips from '../support/hostile-clips.ts';
-import * as images from '../support/hostile-images.ts';
+import { sharp } from '../../src/media/pictures/image-library.ts';
+import type { Ffmpeg } from '../../src/catalogue/media/ffmpeg-run.ts';
+import * as clips from '../support/hostile/hostile-clips.ts';
+import * as images from '../support/hostile/hostile-images.ts';
 import { makeHdrFilm } from './hdr-film.ts';
 import { heicOf } from './heic.ts';
 

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Ffmpeg } from '../../src/tasks/ffmpeg-run.ts';
+import type { Ffmpeg } from '../../src/catalogue/media/ffmpeg-run.ts';
 
-// A film of four patches in the codes of PQ or HLG. The formulas are those of the standards, in the opposite direction of src/media/hdr.ts.
+// A film of four patches in the codes of PQ or HLG. The formulas are those of the standards, in the opposite direction of src/media/ffmpeg/hdr.ts.
 
 type Color = readonly [red: number, green: number, blue: number];
 

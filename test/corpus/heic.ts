@@ -1,4 +1,4 @@
-import { box } from '../support/hostile-clips.ts';
+import { box } from '../support/hostile/hostile-clips.ts';
 
 // Writes a HEIC from one frame of HEVC, as phones do; ffmpeg has no writer for it.
 

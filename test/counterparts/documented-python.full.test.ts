@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type FinishingService, startFinishingService } from '../ingress/finished-videos.ts';
-import { documentedExamples } from '../support/documented-recipes.ts';
-import { pythonWith } from '../support/installed-packages.ts';
-import { bytePlusPackages } from './ark-packages.ts';
+import { type FinishingService, startFinishingService } from '../api/dialects/finished-videos.ts';
+import { documentedExamples } from '../support/documents/documented-recipes.ts';
+import { pythonWith } from '../support/processes/installed-packages.ts';
+import { bytePlusPackages } from './ark/ark-packages.ts';
 
 // The examples of docs/clients.md in Python, run as they are written, but for the address of the service.
 

@@ -4,8 +4,8 @@ import type { Seedance2I2VInput, Seedance2R2VInput, Seedance2T2VInput } from '@f
 import RunwayML from '@runwayml/sdk';
 import { describe, test, type TestContext } from 'node:test';
 import Replicate from 'replicate';
-import { withDefaults } from '../../src/tasks/task-input.ts';
-import { allFields, allMedia, contents, dataUrl } from '../providers/all-fields.ts';
+import { withDefaults } from '../../src/catalogue/input/task-input.ts';
+import { allFields, allMedia, contents, dataUrl } from '../providers/contract/all-fields.ts';
 import { stage } from './files-stage.ts';
 
 // The vendors' own clients send what their types allow, so the bodies show whether ours have the names and forms of those fields.

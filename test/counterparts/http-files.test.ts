@@ -4,7 +4,7 @@ import { OpenRouter } from '@openrouter/sdk';
 import RunwayML from '@runwayml/sdk';
 import { test } from 'node:test';
 import Replicate from 'replicate';
-import { jobRequest, signal } from '../providers/job-request.ts';
+import { jobRequest, signal } from '../providers/contract/job-request.ts';
 import { stage } from './files-stage.ts';
 
 // The vendors' own clients against the fakes that the tests of two files use: what they understand, the fakes say rightly.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { plainRequest, startHttpService } from '../support/http-service.ts';
+import { plainRequest, startHttpService } from '../support/service/http-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const eras = { '2026-07-28': { pin: '2026-07-28' }, '2025-11-25': 'legacy' } as const;
@@ -15,7 +15,9 @@ for (const [era, mode] of Object.entries(eras)) {
     const start = async (apiKey: string, negotiation: typeof mode | 'auto' = mode) => {
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: negotiation } });
       const env = { VIDEOGEN_BASE_URL: service.url, VIDEOGEN_API_KEY: apiKey, PATH: process.env['PATH'] ?? '' };
-      await client.connect(new StdioClientTransport({ command: 'node', args: ['dist/src/cli/cli.js', 'mcp'], env }));
+      await client.connect(
+        new StdioClientTransport({ command: 'node', args: ['dist/src/run/cli/cli.js', 'mcp'], env }),
+      );
       t.after(() => client.close());
       return client;
     };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import OpenAI from 'openai';
 import type { ModerationCreateParams, ModerationCreateResponse } from 'openai/resources/moderations';
-import { hookShapeOf } from '../../src/moderation/hook-shapes.ts';
+import { hookShapeOf } from '../../src/providers/moderation/hook-shapes.ts';
 import {
   moderated,
   type ModerationHook,

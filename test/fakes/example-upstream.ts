@@ -3,9 +3,9 @@ import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/embedded/persisted-port.ts';
-import { listens } from '../support/listens.ts';
-import { startServerProcess } from '../support/server-process.ts';
+import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { listens } from '../support/processes/listens.ts';
+import { startServerProcess } from '../support/servers/server-process.ts';
 import { waitFor } from '../support/wait-for.ts';
 import type { BookedJob, BookedState, RunningUpstream } from './upstream-books.ts';
 

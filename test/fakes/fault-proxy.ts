@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
-import { freePort } from '../../src/embedded/persisted-port.ts';
+import { freePort } from '../../src/run/embedded/persisted-port.ts';
 
 // A FAKE: a bad network and bad proxies between a provider and its upstream.
 

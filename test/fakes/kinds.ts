@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ShortfallPolicy } from '../../src/models/model.ts';
+import type { ShortfallPolicy } from '../../src/catalogue/models/model.ts';
 import { shippedFile } from '../providers/http/shipped-file.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import { startArkUpstream } from './ark.ts';
-import { skipWithoutCog, startCogUpstream } from './cog-server.ts';
-import { skipWithoutComfyProxy, startComfyProxy } from './comfy-api-proxy.ts';
-import { startFakeComfyui } from './comfyui.ts';
+import { skipWithoutCog, startCogUpstream } from './cog/cog-server.ts';
+import { skipWithoutComfyProxy, startComfyProxy } from './comfy/comfy-api-proxy.ts';
+import { startFakeComfyui } from './comfy/comfyui.ts';
 import { startOwnUpstream } from './own-upstream.ts';
 import { startScriptedUpstream } from './scripted-http.ts';
 import type { RunningUpstream } from './upstream-books.ts';

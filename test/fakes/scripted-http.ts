@@ -2,9 +2,9 @@ import { randomInt } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { v4 as uuid } from 'uuid';
-import type { JsonValue } from '../../src/platform/json.ts';
-import type { Exchange } from '../../src/providers/http/example-schema.ts';
-import type { ProviderFile } from '../../src/providers/http/file-schema.ts';
+import type { JsonValue } from '../../src/platform/text/json.ts';
+import type { Exchange } from '../../src/catalogue/providers/example-schema.ts';
+import type { ProviderFile } from '../../src/catalogue/providers/file-schema.ts';
 import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { createBooks, type FetchedImage, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { promtool, skipsWithoutPromtool } from '../support/promtool.ts';
+import { promtool, skipsWithoutPromtool } from '../support/documents/promtool.ts';
 
 const rulesSchema = z.object({
   groups: z.array(

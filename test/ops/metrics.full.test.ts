@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createLog } from '../../src/platform/log.ts';
-import { startApi } from '../../src/main/start-api.ts';
-import { startWorker } from '../../src/main/start-worker.ts';
-import { createMetrics } from '../../src/metrics/metrics.ts';
-import { type Api, createTask } from '../support/api.ts';
-import { createTestAccount, createTestEnvironment } from '../support/service.ts';
-import { waitForEnd } from '../support/tasks.ts';
+import { createLog } from '../../src/platform/log/log.ts';
+import { startApi } from '../../src/run/main/start-api.ts';
+import { startWorker } from '../../src/run/main/start-worker.ts';
+import { createMetrics } from '../../src/run/metrics/metrics.ts';
+import { type Api, createTask } from '../support/service/api.ts';
+import { createTestAccount, createTestEnvironment } from '../support/service/service.ts';
+import { waitForEnd } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // What a real API and a real worker expose after a task that succeeded and one that failed.

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { call, createTask } from '../support/api.ts';
-import { plainImage } from '../support/hostile-images.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
-import { waitForEnd } from '../support/tasks.ts';
+import { call, createTask } from '../support/service/api.ts';
+import { plainImage } from '../support/hostile/hostile-images.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service/service.ts';
+import { waitForEnd } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ffmpegPath } from '../providers/preview/render-support.ts';
 
@@ -90,7 +90,7 @@ describe('an unprivileged account on a file system that is read only', { skip: s
     };
     const mounts = `for d in ${writable.join(' ')}; do mount --bind $d $d; done; mount -o remount,bind,ro /`;
     const ids = ['--reuid', '--regid'].flatMap((option) => [option, String(unprivilegedId)]);
-    const program = fileURLToPath(new URL(`../../src/main/${name}.js`, import.meta.url));
+    const program = fileURLToPath(new URL(`../../src/run/main/${name}.js`, import.meta.url));
     const command = [...ids, '--clear-groups', process.execPath, program];
     const inside = ['sh', '-ec', `${mounts}; exec setpriv "$@"`, 'sh', ...command];
     const child = spawn('unshare', [...unshared, ...inside], { env, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });

@@ -5,17 +5,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { findEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
-import { listSpendCaps } from '../../src/credits/spend-caps.ts';
-import { startApi } from '../../src/main/start-api.ts';
-import { listActions } from '../../src/operators/operator-actions.ts';
-import { createOperator } from '../../src/operators/operators.ts';
-import { createUser } from '../../src/people/users.ts';
-import { createLog } from '../../src/platform/log.ts';
-import { createTask } from '../support/api.ts';
-import { commandsBeside, createShell, type Shell } from '../support/page-commands.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
-import { waitForEnd } from '../support/tasks.ts';
+import { findEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
+import { listSpendCaps } from '../../src/accounts/limits/spend-caps.ts';
+import { startApi } from '../../src/run/main/start-api.ts';
+import { listActions } from '../../src/accounts/operators/operator-actions.ts';
+import { createOperator } from '../../src/accounts/operators/operators.ts';
+import { createUser } from '../../src/accounts/people/users.ts';
+import { createLog } from '../../src/platform/log/log.ts';
+import { createTask } from '../support/service/api.ts';
+import { commandsBeside, createShell, type Shell } from '../support/console/page-commands.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service/service.ts';
+import { waitForEnd } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // Command blocks of docs/operations as they are written there; ids take the places of the words in capitals.

@@ -6,12 +6,17 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startOwnUpstream } from '../fakes/own-upstream.ts';
-import { type Api, createTask } from '../support/api.ts';
-import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { endPrograms, startProgram } from '../support/programs.ts';
-import { createTestAccount, createTestEnvironment } from '../support/service.ts';
-import { waitForEnd } from '../support/tasks.ts';
-import { collectorPath, type SeenSpan, startTraceReceiver, type TraceReceiver } from '../support/trace-receiver.ts';
+import { type Api, createTask } from '../support/service/api.ts';
+import { startCallbackReceiver } from '../support/servers/callback-receiver.ts';
+import { endPrograms, startProgram } from '../support/processes/programs.ts';
+import { createTestAccount, createTestEnvironment } from '../support/service/service.ts';
+import { waitForEnd } from '../support/tasks/tasks.ts';
+import {
+  collectorPath,
+  type SeenSpan,
+  startTraceReceiver,
+  type TraceReceiver,
+} from '../support/servers/trace-receiver.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // API and worker as processes of their own, and a task that goes from a client with a trace to an upstream and back to its receiver.
@@ -53,7 +58,7 @@ for (const [name, through] of [
       const env = { ...environment.environment, VIDEOGEN_MODELS: file };
       const stdio = ['ignore', 'pipe', 'inherit'] as const;
       const programs = ['api', 'worker'].map((part) =>
-        startProgram(`../../src/main/${part}.js`, [], { env, stdio: [...stdio] }),
+        startProgram(`../../../src/run/main/${part}.js`, [], { env, stdio: [...stdio] }),
       );
       closings.push(() => endPrograms(programs));
       for (const { stdout } of programs) stdout?.on('data', (text) => (log += String(text)));
@@ -149,7 +154,7 @@ function catalogueAt(address: string) {
 
 test('without an endpoint nothing that exports is loaded', () => {
   const script = `
-    await import('./dist/src/main/start-api.js'); await import('./dist/src/main/start-worker.js');
+    await import('./dist/src/run/main/start-api.js'); await import('./dist/src/run/main/start-worker.js');
     const { default: module } = await import('node:module');
     console.log(Object.keys(module._cache).filter((file) => /opentelemetry.(sdk|exporter|otlp)|interceptors-opentelemetry/.test(file)).length);`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });

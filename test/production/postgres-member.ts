@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
+import { type Postgres, startPostgres } from '../../src/run/embedded/postgres/postgres.ts';
 import { waitFor } from '../support/wait-for.ts';
-import type { ServerProcess } from '../support/server-process.ts';
+import type { ServerProcess } from '../support/servers/server-process.ts';
 
 export type PostgresMember = { readonly member: ServerProcess; readonly url: string; close(): Promise<void> };
 

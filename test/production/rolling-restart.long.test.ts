@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { call, createTask } from '../support/api.ts';
-import { listens } from '../support/listens.ts';
-import { createTestAccount } from '../support/service.ts';
+import { call, createTask } from '../support/service/api.ts';
+import { listens } from '../support/processes/listens.ts';
+import { createTestAccount } from '../support/service/service.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { checkOrders, reportLoad } from './checks.ts';
-import { type Load, startLoad } from './load.ts';
-import type { ServerProcess } from '../support/server-process.ts';
+import { checkOrders, reportLoad } from './production-checks.ts';
+import { type Load, startLoad } from './production-load.ts';
+import type { ServerProcess } from '../support/servers/server-process.ts';
 import { skipsWithoutPrograms, startTopology, type Topology } from './topology.ts';
 
 const clients = 6;

@@ -1,15 +1,15 @@
 import { Connection } from '@temporalio/client';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort } from '../../src/embedded/persisted-port.ts';
-import { listens } from '../support/listens.ts';
+import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { listens } from '../support/processes/listens.ts';
 import {
   makeNamespace,
   makeTemporalSchema,
   temporalCluster,
   temporalPersistence,
-} from '../support/production-temporal.ts';
-import { type ServerProcess, spawnLogged, startServerProcess } from '../support/server-process.ts';
+} from '../support/servers/production-temporal.ts';
+import { type ServerProcess, spawnLogged, startServerProcess } from '../support/servers/server-process.ts';
 
 /** The path of Temporal's production server, with `temporal-sql-tool` beside it. Without it nothing here runs (.ci/run). */
 export const serverPath = process.env['TEMPORAL_SERVER_PATH'] || undefined;

@@ -1,17 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from '../../src/config/config.ts';
-import { freePort } from '../../src/embedded/persisted-port.ts';
-import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import type { Environment } from '../../src/run/config/config.ts';
+import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import type { UpstreamBooks } from '../fakes/upstream-books.ts';
-import { startReadinessProxy } from '../support/readiness-proxy.ts';
-import { type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
-import { createTestEnvironment, type TestEnvironment } from '../support/service.ts';
-import { type Running, spawnEntryPoint } from '../support/videogen.ts';
+import { startReadinessProxy } from '../support/proxies/readiness-proxy.ts';
+import { type S3Server, skipsWithoutS3, startS3Server } from '../support/servers/s3-server.ts';
+import { createTestEnvironment, type TestEnvironment } from '../support/service/service.ts';
+import { type Running, spawnEntryPoint } from '../support/processes/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startHouseUpstream } from './house-upstream.ts';
-import { isServing, type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { isServing, type ServerProcess, startServerProcess } from '../support/servers/server-process.ts';
 import { startPostgresMember } from './postgres-member.ts';
 import { serverPath, startTemporalServices, type TemporalServices } from './temporal-services.ts';
 

@@ -1,4 +1,4 @@
-import type { TaskState } from '../../src/tasks/task.ts';
+import type { TaskState } from '../../src/catalogue/tasks/task.ts';
 
 /** The events of one account: `slot` names a task, `key` an idempotency key, `body` one of two different requests. */
 export type Step =

@@ -3,18 +3,18 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
-import type { TaskParam } from '../../src/tasks/task.ts';
-import { acceptTask } from '../../src/tasks/accept-task.ts';
-import type { CreateOutcome, NewTask } from '../../src/tasks/create-outcome.ts';
+import type { TaskParam } from '../../src/catalogue/tasks/task.ts';
+import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
+import type { CreateOutcome, NewTask } from '../../src/tasks/accept/create-outcome.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { completeTask, confirmCharge, findTask, failAndRefund, beginGeneration } from '../../src/tasks/tasks.ts';
-import { checkBooks } from '../../src/credits/ledger-rules.ts';
-import { bookCredits, readBooks } from '../../src/credits/credits.ts';
-import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertDecidedPrice } from '../support/decided-price.ts';
+import { completeTask, confirmCharge, findTask, failAndRefund, beginGeneration } from '../../src/tasks/task-rows.ts';
+import { checkBooks } from '../../src/credits/ledger/ledger-rules.ts';
+import { bookCredits, readBooks } from '../../src/credits/ledger/credits.ts';
+import { createTaskAcceptor } from '../../src/tasks/accept/task-acceptor.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
 import { runs } from '../support/property.ts';
-import { listedTerms, madeUpResult, taskParam, requestOf } from '../support/tasks.ts';
+import { listedTerms, madeUpResult, taskParam, requestOf } from '../support/tasks/tasks.ts';
 import {
   bodySeconds,
   emptyModel,
@@ -92,7 +92,7 @@ async function replay(credits: number, isShared: boolean, phases: readonly Phase
   await assertSound(account);
 }
 
-/** A price that changes concurrently is tested by test/properties/prices.test.ts; here all later steps read the new one. */
+/** A price that changes concurrently is tested by test/properties/any-prices.test.ts; here all later steps read the new one. */
 async function changePrice(
   { accountId }: TestAccount,
   { creditsPerSecond }: { creditsPerSecond: number | undefined },

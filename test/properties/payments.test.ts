@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { reconcilePayments } from '../../src/payments/reconcile-payments.ts';
-import { deliverOne, openPaymentStage, type PaymentStage, starter } from '../payments/payment-stage.ts';
+import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
+import { reconcilePayments } from '../../src/credits/payments/payment-reconciliation.ts';
+import { deliverOne, openPaymentStage, type PaymentStage, starter } from '../credits/payments/payment-stage.ts';
 import { runs } from '../support/property.ts';
 
 // Customers, banks and operators do what Stripe allows, in any order. Events are lost, repeated, reordered and processed concurrently. In

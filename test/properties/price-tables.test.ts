@@ -3,21 +3,27 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { createAccount } from '../../src/credits/open-account.ts';
-import { listTaskEntries } from '../../src/credits/credits.ts';
-import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { readPrices } from '../../src/credits/price-lists.ts';
-import { quoteTask } from '../../src/credits/price-rule.ts';
-import { modelInput } from '../../src/models/catalogue/model-input.ts';
-import type { Model } from '../../src/models/model.ts';
-import { creditsFor, matches, type PriceConditions, priceAt, type PriceRow } from '../../src/models/price-rows.ts';
-import { acceptTask } from '../../src/tasks/accept-task.ts';
-import type { TaskInput } from '../../src/tasks/task-input.ts';
-import { taskTerms } from '../../src/tasks/task-terms.ts';
-import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertDecidedPrice } from '../support/decided-price.ts';
+import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
+import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
+import { readPrices } from '../../src/credits/prices/price-lists.ts';
+import { quoteTask } from '../../src/credits/prices/price-rule.ts';
+import { modelInput } from '../../src/catalogue/input/model-input.ts';
+import type { Model } from '../../src/catalogue/models/model.ts';
+import {
+  creditsFor,
+  matches,
+  type PriceConditions,
+  priceAt,
+  type PriceRow,
+} from '../../src/catalogue/prices/price-conditions.ts';
+import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
+import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
+import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
+import { findTask, failAndRefund } from '../../src/tasks/task-rows.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
 import { runs } from '../support/property.ts';
-import { taskParam } from '../support/tasks.ts';
+import { taskParam } from '../support/tasks/tasks.ts';
 
 // The price of a task for random tables, inputs and operators' prices: what is quoted is charged and refunded.
 

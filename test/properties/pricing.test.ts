@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { defaultModels, modelCatalogue } from '../../src/models/model.ts';
-import { createTaskRequestParser } from '../../src/tasks/task-request.ts';
-import type { TaskParam } from '../../src/tasks/task.ts';
+import { defaultModels, modelCatalogue } from '../../src/catalogue/models/model.ts';
+import { createTaskRequestParser } from '../../src/tasks/accept/task-request.ts';
+import type { TaskParam } from '../../src/catalogue/tasks/task.ts';
 import { runs } from '../support/property.ts';
 
 const models = modelCatalogue(defaultModels);

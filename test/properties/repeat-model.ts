@@ -9,7 +9,7 @@
 //   because a task would be charged that no client receives;
 // - which of several answers was lost, unless the clients that got theirs have read their videos.
 //
-// `test/properties/repeated-creates.test.ts` states what holds nevertheless.
+// `test/properties/any-repeated-creates.test.ts` states what holds nevertheless.
 
 export type ModelTask = {
   /** The numbers of the attempts that were answered with it. */
@@ -20,7 +20,7 @@ export type ModelTask = {
 const latestOf = ({ numbers }: ModelTask) => Math.max(...numbers);
 const countOf = (task: ModelTask, number: number) => task.numbers.filter((other) => other === number).length;
 
-/** The rule of `src/tasks/create-attempts.ts`: the task that answers an attempt; undefined if the attempt creates one. */
+/** The rule of `src/tasks/accept/create-attempts.ts`: the task that answers an attempt; undefined if the attempt creates one. */
 export function taskForAttempt(tasks: readonly ModelTask[], number: number): number | undefined {
   const needed = tasks.reduce((sum, task) => {
     const isOfAnother = task.isRead && latestOf(task) < number;

@@ -3,20 +3,20 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
-import { closeAccountAs } from '../../src/accounts/account-closure.ts';
+import { closeAccountAs } from '../../src/tasks/end/account-closure.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { bookCredits, type LedgerEntry, readBooks } from '../../src/credits/credits.ts';
-import { createCodesAs, redeemCode } from '../../src/credits/redemption-codes.ts';
-import { type AccountStatement, monthOf, readStatement } from '../../src/credits/statement.ts';
-import { statementCsv } from '../../src/credits/statement-csv.ts';
-import { acceptTask } from '../../src/tasks/accept-task.ts';
-import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
-import { completeTask, findTask, failAndRefund } from '../../src/tasks/tasks.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { shell } from '../support/person.ts';
+import { bookCredits, type LedgerEntry, readBooks } from '../../src/credits/ledger/credits.ts';
+import { createCodesAs, redeemCode } from '../../src/credits/ledger/redemption-codes.ts';
+import { type AccountStatement, monthOf, readStatement } from '../../src/credits/reports/account-statement.ts';
+import { statementCsv } from '../../src/credits/reports/statement-csv.ts';
+import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
+import { deleteTaskContent } from '../../src/tasks/end/content-deletion.ts';
+import { completeTask, findTask, failAndRefund } from '../../src/tasks/task-rows.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { shell } from '../support/service/person.ts';
 import { runs } from '../support/property.ts';
-import { plant } from '../support/superuser.ts';
-import { listedTerms, madeUpResult, perSecond, requestOf, taskParam } from '../support/tasks.ts';
+import { plant } from '../support/processes/superuser.ts';
+import { listedTerms, madeUpResult, perSecond, requestOf, taskParam } from '../support/tasks/tasks.ts';
 
 // Random ledgers over several months are made by the functions of the service; their times are then moved.
 

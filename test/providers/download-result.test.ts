@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { downloadResult } from '../../src/providers/download-result.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
-import { serve } from '../support/serve.ts';
+import { serve } from '../support/servers/serve.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { signal } from './job-request.ts';
+import { signal } from './contract/job-request.ts';
 import { clientFor } from './provider-client.ts';
 
 const video = await readFile(fakeVideoPath);

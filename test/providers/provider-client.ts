@@ -2,9 +2,9 @@ import {
   createProviderClient,
   type ProviderClient,
   type ProviderClientOptions,
-} from '../../src/outbound/provider-client.ts';
+} from '../../src/platform/outbound/provider-client.ts';
 import type { FrozenConfig, UpstreamAnswer, UpstreamClient } from '../../src/providers/contract.ts';
-import type { PolledProviderDeps } from '../../src/providers/polled-provider.ts';
+import type { PolledProviderDeps } from '../../src/providers/jobs/polled-provider.ts';
 
 const noNames = () => Promise.reject(new Error('no names here'));
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createProviderClient } from '../../src/outbound/provider-client.ts';
-import { startHttpService } from '../support/http-service.ts';
-import { createTestOperator } from '../support/operator.ts';
-import { serve } from '../support/serve.ts';
-import { signal } from './job-request.ts';
+import { createProviderClient } from '../../src/platform/outbound/provider-client.ts';
+import { startHttpService } from '../support/service/http-service.ts';
+import { createTestOperator } from '../support/service/operator.ts';
+import { serve } from '../support/servers/serve.ts';
+import { signal } from './contract/job-request.ts';
 import { catalogueFrom, openProviders } from './registry-stage.ts';
 
 /** Tests a provider of the kind at this address, with a client that is closed with the test. */

@@ -1,7 +1,7 @@
-import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
-import type { Catalogue } from '../../src/models/catalogue/models.ts';
+import { readCatalogueFile } from '../../src/catalogue/file/catalogue-file.ts';
+import type { Catalogue } from '../../src/catalogue/file/catalogue-schema.ts';
 import { createProviders, type ProvidersDeps } from '../../src/providers/registry.ts';
-import { heldProvider } from '../support/fake-providers.ts';
+import { heldProvider } from '../support/tasks/fake-providers.ts';
 
 /** A catalogue with the files that it refers to, by their names beside it. */
 export function catalogueFrom(catalogue: object, files: Readonly<Record<string, object>> = {}): Catalogue {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { startFakeComfyui } from '../fakes/comfyui.ts';
-import { jobOf, jobRequest, signal } from './job-request.ts';
-import { mostInASecond } from './poller-stage.ts';
+import { startFakeComfyui } from '../fakes/comfy/comfyui.ts';
+import { jobOf, jobRequest, signal } from './contract/job-request.ts';
+import { mostInASecond } from './jobs/poller-stage.ts';
 import { localClient } from './provider-client.ts';
 import { catalogueFrom, openProviders } from './registry-stage.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { killAll, processesOf } from '../support/processes.ts';
+import { killAll, processesOf } from '../support/processes/processes.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 for (const [signal, code] of [

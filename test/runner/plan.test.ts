@@ -7,10 +7,10 @@ const files = [
   'console/people.full',
   'console/first-start',
   'production/rolling-restart.long',
-  'platform/query-plans.full',
+  'run/schema/query-plans.full',
   'tasks/tasks',
 ]
-  .concat('survival/overload.long')
+  .concat('survival/load/overload.long')
   .map((name) => `${name}.test.js`);
 const fast = { tier: 'fast', withoutFast: false, parts: [] } as const;
 const namesIn = (groups: readonly (readonly string[])[]) =>
@@ -24,20 +24,20 @@ test('a tier runs its files and those of the tiers before it', () => {
   assert.deepEqual(planned(fast), { processes: ['config tasks/tasks', 'console/first-start'], exclusive: [] });
   assert.deepEqual(planned({ ...fast, tier: 'full' }).processes, [
     'console/people.full',
-    'platform/query-plans.full',
+    'run/schema/query-plans.full',
     'config tasks/tasks',
     'console/first-start',
   ]);
   assert.deepEqual(planned({ ...fast, tier: 'long' }).exclusive, [
     'production/rolling-restart.long',
-    'survival/overload.long',
+    'survival/load/overload.long',
   ]);
 });
 
 test('the rest of a tier is what the fast tier leaves', () => {
   assert.deepEqual(planned({ ...fast, tier: 'full', withoutFast: true }).processes, [
     'console/people.full',
-    'platform/query-plans.full',
+    'run/schema/query-plans.full',
   ]);
 });
 
@@ -75,6 +75,6 @@ test('only files that drive real processes or a browser may run again, and none 
   assert.deepEqual(again.filter(mayRunAgain), [
     'console/people.full.test.js',
     'production/rolling-restart.long.test.js',
-    'survival/overload.long.test.js',
+    'survival/load/overload.long.test.js',
   ]);
 });

@@ -4,19 +4,30 @@ import { type Tier, tierOf, tiers } from '../support/tier.ts';
 // Which test files run, in which processes, in which order. Names of files are relative to `test`, such as `stores/tasks.test.js`.
 
 /** Folders whose fast files each run in a process of their own. Other fast files share one, since starting a process takes longer than most of them. */
-const separateFolders = ['cli', 'console', 'ops', 'production', 'runner', 'service', 'survival', 'workflows'];
+const separateFolders = ['run/cli', 'console', 'ops', 'production', 'runner', 'service', 'survival', 'workflows'];
 const fastFilesPerProcess = 26;
 const fastGroup = 'fast';
 
 /** Folders whose full files share processes: one loads the service in three seconds, and then starts it in less than one. */
-const sharingFolders = ['console', 'service', 'survival', 'cli', 'http', 'clients', 'counterparts', 'ingress'];
+const sharingFolders = ['console', 'service', 'survival', 'run/cli', 'api', 'clients', 'counterparts'];
 const fullFilesPerProcess = 5;
 
 /** Folders whose tests drive real processes or a browser: the only ones whose files may run a second time. */
-const processFolders = ['chaos', 'cli', 'clients', 'console', 'embedded', 'ops', 'production', 'service', 'survival'];
+const processFolders = [
+  'chaos',
+  'clients',
+  'console',
+  'ops',
+  'production',
+  'run/cli',
+  'run/embedded',
+  'service',
+  'survival',
+];
 
 /** Files that use the whole machine, or watch what it does under load, run when nothing else does. */
-const exclusive = /^(?:chaos\/chaos\.|ops\/(?:image|compose|kubernetes)|production\/|survival\/(?:outages|overload)\.)/;
+const exclusive =
+  /^(?:chaos\/chaos\.|ops\/compose\/|ops\/kubernetes\/kubernetes|production\/|survival\/(?:outages|load\/overload)\.)/;
 
 export type Plan = {
   /** Each is the files of one process. */
@@ -59,18 +70,22 @@ export function planRun(files: readonly string[], { tier, withoutFast, parts }: 
 
 /** Files of one group may share processes; undefined for a file that has a process of its own. */
 function sharedGroupOf(file: string): string | undefined {
-  const [tier, folder] = [tierOf(file), topFolder(file)];
-  if (tier === 'full') return sharingFolders.find((one) => one === folder);
-  return tier === 'fast' && !separateFolders.includes(folder) ? fastGroup : undefined;
+  const tier = tierOf(file);
+  if (tier === 'full') return folderAmong(sharingFolders, file);
+  return tier === 'fast' && folderAmong(separateFolders, file) === undefined ? fastGroup : undefined;
 }
 
 /** True when a file that failed may run once more: never one of the fast tier, nor one about rules rather than processes. */
 export function mayRunAgain(file: string): boolean {
-  return tierOf(file) !== 'fast' && processFolders.includes(topFolder(file));
+  return tierOf(file) !== 'fast' && folderAmong(processFolders, file) !== undefined;
 }
 
 export function topFolder(file: string): string {
   return dirname(file).split('/')[0] ?? '.';
+}
+
+function folderAmong(folders: readonly string[], file: string): string | undefined {
+  return folders.find((folder) => file.startsWith(`${folder}/`));
 }
 
 function inChunks(files: readonly string[], mostFiles: number): readonly (readonly string[])[] {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { killAll, processesOf } from '../support/processes.ts';
+import { killAll, processesOf } from '../support/processes/processes.ts';
 import type { Plan } from './plan.ts';
 import { runPlan, type TestRun } from './run-files.ts';
 import { fileLines, isGreen, summaryLines } from './summary.ts';

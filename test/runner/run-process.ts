@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { killAll, remainingOf } from '../support/processes.ts';
+import { killAll, remainingOf } from '../support/processes/processes.ts';
 import { outputSeparator, type ReportedFile, type ReportedTest } from './reporter.ts';
 
 export type FileReport = ReportedFile & {

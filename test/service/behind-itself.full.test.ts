@@ -3,14 +3,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { readBooks } from '../../src/credits/credits.ts';
+import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
+import { readBooks } from '../../src/credits/ledger/credits.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
-import { findTask } from '../../src/tasks/tasks.ts';
+import { findTask } from '../../src/tasks/task-rows.ts';
 import { xmpIn } from '../media/boxes.ts';
-import { createdTask, resultUrlsIn, waitForRecord } from '../support/api.ts';
-import { type LosingProxy, startLosingProxy } from '../support/losing-proxy.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { createdTask, resultUrlsIn, waitForRecord } from '../support/service/api.ts';
+import { type LosingProxy, startLosingProxy } from '../support/proxies/losing-proxy.ts';
+import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
 
 // A service whose provider is another Videogen, which it speaks to as to Ark.
 

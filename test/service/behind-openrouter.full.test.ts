@@ -4,16 +4,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
+import { callbackSecretsOf } from '../../src/tasks/callbacks/account-secrets.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
-import { createSecretBox } from '../../src/outbound/secrets.ts';
-import { listTasks } from '../../src/tasks/task-list.ts';
-import { dataUrl } from '../ingress/data-url.ts';
-import { type Api, createdTask } from '../support/api.ts';
-import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
-import { waitForEnd } from '../support/tasks.ts';
+import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
+import { listTasks } from '../../src/tasks/list/task-list.ts';
+import { dataUrl } from '../api/dialects/data-url.ts';
+import { type Api, createdTask } from '../support/service/api.ts';
+import { startCallbackReceiver } from '../support/servers/callback-receiver.ts';
+import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
+import { waitForEnd } from '../support/tasks/tasks.ts';
 
 // A Videogen whose provider is another one, spoken to as OpenRouter.
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { callbackWorkflowId, taskWorkflowId } from '../../src/temporal/task-queues.ts';
-import { requestRedelivery, listDeliveryAttempts } from '../../src/callbacks/deliveries.ts';
-import { markMediaDeleted } from '../../src/tasks/task-list.ts';
-import { type Api, createdTask, post, recordInfo } from '../support/api.ts';
-import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
-import { connectEngine, type EngineClient } from '../support/installation.ts';
-import { owedCallback, waitForAttempts, waitForDelivery } from '../support/owed-callback.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { callbackWorkflowId, taskWorkflowId } from '../../src/temporal/connection/task-queues.ts';
+import { requestRedelivery, listDeliveryAttempts } from '../../src/tasks/callbacks/deliveries.ts';
+import { markMediaDeleted } from '../../src/tasks/list/task-list.ts';
+import { type Api, createdTask, post, recordInfo } from '../support/service/api.ts';
+import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
+import { connectEngine, type EngineClient } from '../support/service/installation.ts';
+import { owedCallback, waitForAttempts, waitForDelivery } from '../support/tasks/owed-callback.ts';
+import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 describe('callbacks', () => {

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { verifyCallback } from '../../clients/typescript/src/verify-callback.ts';
-import { createAccountKey } from '../../src/accounts/keys.ts';
-import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
-import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
-import { setLowBalance } from '../../src/accounts/low-balance.ts';
-import { eventTypes } from '../../src/callbacks/event.ts';
-import { createSecretBox } from '../../src/outbound/secrets.ts';
+import { createAccountKey } from '../../src/accounts/keys/keys.ts';
+import { callbackSecretsOf } from '../../src/tasks/callbacks/account-secrets.ts';
+import { setEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
+import { setLowBalance } from '../../src/credits/ledger/low-balance.ts';
+import { eventTypes } from '../../src/tasks/callbacks/event.ts';
+import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
-import { callbackWorkflowId } from '../../src/temporal/task-queues.ts';
+import { callbackWorkflowId } from '../../src/temporal/connection/task-queues.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
-import { type Api, createdTask, post, recordInfo, waitForRecord } from '../support/api.ts';
-import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
-import { connectEngine, type EngineClient } from '../support/installation.ts';
-import { owedCallback, waitForDelivery } from '../support/owed-callback.ts';
-import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+import { type Api, createdTask, post, recordInfo, waitForRecord } from '../support/service/api.ts';
+import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
+import { connectEngine, type EngineClient } from '../support/service/installation.ts';
+import { owedCallback, waitForDelivery } from '../support/tasks/owed-callback.ts';
+import { createTestAccount, startTestService, type TestService } from '../support/service/service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 describe('events of an account', () => {

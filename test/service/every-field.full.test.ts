@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { passedFields } from '../../src/models/catalogue/passed-fields.ts';
-import { parameterSchemas, providerSchema, videoDialects } from '../../src/models/catalogue/providers.ts';
-import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { probeVideo } from '../../src/media/probe-video.ts';
-import { type FieldName, inputFieldNames } from '../../src/tasks/task-input.ts';
+import { passedFields } from '../../src/catalogue/input/passed-fields.ts';
+import { parameterSchemas, providerSchema, videoDialects } from '../../src/catalogue/file/provider-schema.ts';
+import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
+import { probeVideo } from '../../src/media/video/probe-video.ts';
+import { type FieldName, inputFieldNames } from '../../src/catalogue/input/task-input.ts';
 import { upstreamKey } from '../fakes/kinds.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
-import { type Answer, type Api, createdTask, post, resultUrlsIn, waitForRecord } from '../support/api.ts';
+import { type Answer, type Api, createdTask, post, resultUrlsIn, waitForRecord } from '../support/service/api.ts';
 import {
   defaults,
   everyField,
@@ -22,9 +22,9 @@ import {
   startMedia,
   valueFor,
 } from '../support/every-field/fields.ts';
-import { type FieldKind, fieldKinds } from '../support/every-field/kinds.ts';
+import { type FieldKind, fieldKinds } from '../support/every-field/field-kinds.ts';
 import { workflow } from '../support/every-field/templates.ts';
-import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+import { createTestAccount, startTestService, type TestService } from '../support/service/service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // For every kind of provider, tasks that together have every field which the kind can pass on, from createTask to the request that

@@ -5,14 +5,22 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
 import { Webhook } from 'standardwebhooks';
-import { probeVideo } from '../../src/media/probe-video.ts';
-import { createSecretBox } from '../../src/outbound/secrets.ts';
-import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
-import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { readBooks } from '../../src/credits/credits.ts';
-import { type Answer, type Api, createdTask, post, recordInfo, resultUrlsIn, waitForRecord } from '../support/api.ts';
-import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { probeVideo } from '../../src/media/video/probe-video.ts';
+import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
+import { callbackSecretsOf } from '../../src/tasks/callbacks/account-secrets.ts';
+import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
+import { readBooks } from '../../src/credits/ledger/credits.ts';
+import {
+  type Answer,
+  type Api,
+  createdTask,
+  post,
+  recordInfo,
+  resultUrlsIn,
+  waitForRecord,
+} from '../support/service/api.ts';
+import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
+import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 describe('a task, from createTask to its callback', () => {

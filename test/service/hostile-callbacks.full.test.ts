@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { callbackPausesMs, callbackTimeoutMs } from '../../src/callbacks/callback.ts';
-import { callbackWorkflowId } from '../../src/temporal/task-queues.ts';
-import { freePort } from '../../src/embedded/persisted-port.ts';
-import { createLog } from '../../src/platform/log.ts';
-import { startWorker } from '../../src/main/start-worker.ts';
-import { findDelivery, listDeliveryAttempts } from '../../src/callbacks/deliveries.ts';
-import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
-import { answering, hostileReceiver, type HostileReceiver, neverEnding } from '../support/hostile-receivers.ts';
-import { connectEngine, type EngineClient } from '../support/installation.ts';
-import { owedCallback, waitForAttempts } from '../support/owed-callback.ts';
-import { createTestAccount, createTestEnvironment, startTestWorker, type TestEnvironment } from '../support/service.ts';
+import { callbackPausesMs, callbackTimeoutMs } from '../../src/tasks/callbacks/callback.ts';
+import { callbackWorkflowId } from '../../src/temporal/connection/task-queues.ts';
+import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { createLog } from '../../src/platform/log/log.ts';
+import { startWorker } from '../../src/run/main/start-worker.ts';
+import { findDelivery, listDeliveryAttempts } from '../../src/tasks/callbacks/deliveries.ts';
+import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
+import { answering, hostileReceiver, type HostileReceiver, neverEnding } from '../support/hostile/hostile-receivers.ts';
+import { connectEngine, type EngineClient } from '../support/service/installation.ts';
+import { owedCallback, waitForAttempts } from '../support/tasks/owed-callback.ts';
+import {
+  createTestAccount,
+  createTestEnvironment,
+  startTestWorker,
+  type TestEnvironment,
+} from '../support/service/service.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import { waitFor } from '../support/wait-for.ts';
 

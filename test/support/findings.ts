@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type Environment, readConfig } from '../../src/config/config.ts';
-import { type DoctorRole, examine } from '../../src/doctor/doctor.ts';
-import type { Finding } from '../../src/doctor/finding.ts';
+import { type Environment, readConfig } from '../../src/run/config/config.ts';
+import { type DoctorRole, examine } from '../../src/run/doctor/doctor.ts';
+import type { Finding } from '../../src/run/doctor/finding.ts';
 
 /** The findings of doctor in this process, by check. */
 export async function findingsOf(

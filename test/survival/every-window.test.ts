@@ -5,21 +5,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pLimit from 'p-limit';
-import { noMedia, type ReferenceMedia } from '../../src/tasks/media-by-role.ts';
-import { keysOf, type Task } from '../../src/tasks/task.ts';
-import type { MediaFetch } from '../../src/media/reference-media.ts';
+import { noMedia, type ReferenceMedia } from '../../src/catalogue/media/media-by-role.ts';
+import { keysOf, type Task } from '../../src/catalogue/tasks/task.ts';
+import type { MediaFetch } from '../../src/media/references/reference-media.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
-import { findTask } from '../../src/tasks/tasks.ts';
-import { workerParts } from '../support/worker-parts.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
-import { type FakeTerms, providersOf } from '../support/fake-providers.ts';
-import { type DeathPoint, interruptedParts } from '../support/interrupted-parts.ts';
-import { recordTransitions, unknownTransitions } from '../support/job-transitions.ts';
-import { playTask } from '../support/play-task.ts';
-import { acceptTestTask, entryKinds, taskParam } from '../support/tasks.ts';
+import { findTask } from '../../src/tasks/task-rows.ts';
+import { workerParts } from '../support/service/worker-parts.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/tasks/fake-upstream.ts';
+import { type FakeTerms, providersOf } from '../support/tasks/fake-providers.ts';
+import { type DeathPoint, interruptedParts } from '../support/processes/interrupted-parts.ts';
+import { recordTransitions, unknownTransitions } from '../support/tasks/job-transitions.ts';
+import { playTask } from '../support/tasks/play-task.ts';
+import { acceptTestTask, entryKinds, taskParam } from '../support/tasks/tasks.ts';
 import { createTestDeadlines, type TestDeadlines } from '../support/test-deadlines.ts';
 
 const credits = 1_000;
@@ -171,7 +171,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
       assert.deepEqual(rest.entries, ['charge', 'refund']);
       assert.ok(upstream.jobs.length <= 1);
       assert.equal(rest.spare.jobs.length, 0);
-      // A death between a job and the note of its id is settled by reconcile, see test/activities/reconcile.test.ts.
+      // A death between a job and the note of its id is settled by reconcile, see test/activities/maintenance/reconcile.test.ts.
       const noted = (await listProviderJobs(database.db, task.taskId)).filter(({ jobId }) => jobId !== undefined);
       if (noted.length > 0) assert.equal(upstream.jobs[0]?.state, 'cancelled');
     });

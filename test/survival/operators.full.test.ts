@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import type { GenerationAttempts } from '../../activities/generation-attempts.ts';
-import type { WorkerParts } from '../../src/main/wire-activities.ts';
-import { isFinal, type FailCode } from '../../src/tasks/task.ts';
-import { findTask } from '../../src/tasks/tasks.ts';
-import { ageTask } from '../support/aged.ts';
-import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
-import { createInstallation, type Installation, price } from '../support/installation.ts';
-import { resetToFirstStep } from '../support/reset-workflow.ts';
-import { entryKinds, waitForEnd } from '../support/tasks.ts';
+import type { WorkerParts } from '../../src/run/main/wire-activities.ts';
+import { isFinal, type FailCode } from '../../src/catalogue/tasks/task.ts';
+import { findTask } from '../../src/tasks/task-rows.ts';
+import { ageTask } from '../support/database/aged.ts';
+import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
+import { createInstallation, type Installation, price } from '../support/service/installation.ts';
+import { resetToFirstStep } from '../support/workflows/reset-workflow.ts';
+import { entryKinds, waitForEnd } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** `reconcile` leaves younger tasks to the process that accepted them, and jobs of tasks that ended later to their generation. */

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createLog } from '../../src/platform/log.ts';
-import { startApi } from '../../src/main/start-api.ts';
-import type { RunningPart } from '../../src/config/settings.ts';
-import { type Api, call, createdTask } from '../support/api.ts';
+import { createLog } from '../../src/platform/log/log.ts';
+import { startApi } from '../../src/run/main/start-api.ts';
+import type { RunningPart } from '../../src/run/config/settings.ts';
+import { type Api, call, createdTask } from '../support/service/api.ts';
 import {
   connectEngine,
   createInstallation,
   type EngineClient,
   type Installation,
   model,
-} from '../support/installation.ts';
-import { postgresUrl, temporalAddress } from '../support/servers.ts';
-import { createTestAccount, type TestAccount } from '../support/service.ts';
-import { acceptTestTask, entryKinds, taskParam, waitForEnd } from '../support/tasks.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+} from '../support/service/installation.ts';
+import { postgresUrl, temporalAddress } from '../support/servers/servers.ts';
+import { createTestAccount, type TestAccount } from '../support/service/service.ts';
+import { acceptTestTask, entryKinds, taskParam, waitForEnd } from '../support/tasks/tasks.ts';
+import { startTcpProxy, type TcpProxy } from '../support/proxies/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 describe('an outage', () => {

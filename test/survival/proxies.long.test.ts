@@ -6,8 +6,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { freePort } from '../../src/embedded/persisted-port.ts';
-import { restartUnderLoad } from '../support/restart-apis.ts';
+import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { restartUnderLoad } from '../support/processes/restart-apis.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // The configurations of ops/proxies as they are, except for ports, with the default SHUTDOWN_DELAY.

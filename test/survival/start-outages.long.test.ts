@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../src/embedded/persisted-port.ts';
-import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
-import { type Api, createdTask, waitForRecord } from '../support/api.ts';
-import { testTemporalCli } from '../support/embedded-temporal-cli.ts';
-import { connectEngine, model } from '../support/installation.ts';
-import { livingProcesses } from '../support/processes.ts';
-import { createTestAccount, createTestEnvironment } from '../support/service.ts';
-import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
-import { spawnEntryPoint, type Running } from '../support/videogen.ts';
+import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { startTemporal, type TemporalServer } from '../../src/run/embedded/temporal/temporal-server.ts';
+import { type Api, createdTask, waitForRecord } from '../support/service/api.ts';
+import { testTemporalCli } from '../support/processes/embedded-temporal-cli.ts';
+import { connectEngine, model } from '../support/service/installation.ts';
+import { livingProcesses } from '../support/processes/processes.ts';
+import { createTestAccount, createTestEnvironment } from '../support/service/service.ts';
+import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks/tasks.ts';
+import { spawnEntryPoint, type Running } from '../support/processes/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // Servers that are frozen (SIGSTOP) take connections and never respond, like overloaded ones. An outage is a

@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
-import { callbackPausesMs } from '../../src/callbacks/callback.ts';
-import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
-import { startTimeSkipping } from '../support/time-skipping.ts';
+import { callbackPausesMs } from '../../src/tasks/callbacks/callback.ts';
+import { taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
+import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 
 // The workflow is the real one and so are its timers; the clock is the test server's, and the activity is played.
 const environment = await startTimeSkipping();

@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { AccountPage, EmptiedPage } from '../../activities/close-account.ts';
-import { housekeepingSteps } from '../../src/temporal/maintenance.ts';
-import { startTimeSkipping } from '../support/time-skipping.ts';
+import { housekeepingSteps } from '../../src/temporal/schedules/housekeeping-steps.ts';
+import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 
 // The workflows are the real ones and so are their timers; the clock is the test server's, and the activities are played.
 const environment = await startTimeSkipping();

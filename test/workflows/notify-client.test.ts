@@ -8,8 +8,8 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
 import { type Owed, owedDeliveries, taskEventId } from '../../src/tasks/task-event.ts';
-import { callbackWorkflowId, taskQueuesOf } from '../../src/temporal/task-queues.ts';
-import { startTimeSkipping } from '../support/time-skipping.ts';
+import { callbackWorkflowId, taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
+import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // The workflows of a task and of its callback are the real ones, and the activities are played; the task has ended before.

@@ -2,18 +2,23 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { resultKeysOf } from '../../activities/task-files.ts';
-import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
+import { taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { listTaskEntries } from '../../src/credits/credits.ts';
-import { findTask } from '../../src/tasks/tasks.ts';
-import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
-import type { Engine } from '../../src/tasks/workflow-engine.ts';
-import { createEngine } from '../../src/temporal/engine.ts';
-import { ageTask } from '../support/aged.ts';
-import { patientEngine } from '../support/patient-engine.ts';
-import { createTestAccount, startTestWorker, type TestAccount, type TestEnvironment } from '../support/service.ts';
-import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
+import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
+import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
+import { findTask } from '../../src/tasks/task-rows.ts';
+import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection/connect.ts';
+import type { Engine } from '../../src/catalogue/tasks/workflow-engine.ts';
+import { createEngine } from '../../src/temporal/workflows/create-engine.ts';
+import { ageTask } from '../support/database/aged.ts';
+import { patientEngine } from '../support/workflows/patient-engine.ts';
+import {
+  createTestAccount,
+  startTestWorker,
+  type TestAccount,
+  type TestEnvironment,
+} from '../support/service/service.ts';
+import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 describe('videoTask', () => {

@@ -1,4 +1,4 @@
-import { isUsed } from './activity.ts';
+import { isUsed } from './page-in-use.ts';
 import type { Reads, Sends } from './contract.ts';
 import { ApiProblem } from './problem.ts';
 

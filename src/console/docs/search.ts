@@ -61,7 +61,7 @@ export function startSearch(): void {
 async function loadIndex(): Promise<readonly Entry[]> {
   const response = await fetch('/docs/search.json');
   if (!response.ok) throw new Error(`the search index was answered with ${response.status}`);
-  return (await response.json()) as readonly Entry[]; // src/http/docs/search-index.ts makes it
+  return (await response.json()) as readonly Entry[]; // src/api/docs/search-index.ts makes it
 }
 
 /** Entries with all words of the query: first those with a match in their titles, then in the order of the pages. */

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter-preact';
-import { brand } from '../api/brand.ts';
+import { brand } from '../api/page-brand.ts';
 import { AccountContext } from '../api/queries.ts';
 import type { Me } from '../api/contract.ts';
 import { useMe } from '../api/session.ts';
@@ -9,7 +9,7 @@ import { AcceptLinkPage } from '../features/sign-in/accept-link-page.tsx';
 import { SignInPage } from '../features/sign-in/sign-in-page.tsx';
 import { SignUpPage } from '../features/sign-up/sign-up-page.tsx';
 import { AccountPages, OperatorPages } from '../routes.tsx';
-import { Toasts } from '../ui/toast.tsx';
+import { Toasts } from '../ui/feedback/toast.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { GateWaiting } from './gate.tsx';
 import { Forbidden, NoAccount, NotFound } from './page-states.tsx';

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { brand, titleOf } from '../api/brand.ts';
-import { type Read, ReadError } from '../ui/loaded.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { brand, titleOf } from '../api/page-brand.ts';
+import { type Read, ReadError } from '../ui/feedback/loaded.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { Mark } from './mark.tsx';
 import { shellText } from './shell-text.ts';
 import './gate.css';

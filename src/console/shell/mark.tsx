@@ -1,4 +1,4 @@
-import { brand } from '../api/brand.ts';
+import { brand } from '../api/page-brand.ts';
 
 /** The logo of the service, else a frame of film that plays. */
 export function Mark() {

@@ -4,7 +4,7 @@ import type { PageDeclaration } from '../pages.ts';
 import { areaOf } from '../paths.ts';
 import { PageTitle } from '../ui/page.tsx';
 import { NotFound } from './page-states.tsx';
-import { Shortcuts } from './shortcuts.tsx';
+import { Shortcuts } from './keyboard/shortcuts.tsx';
 
 type RoutesProps = {
   /** Undefined for the area of operators. */

@@ -1,10 +1,10 @@
-import type { Icon } from '../ui/icon.ts';
-import { Compass, Lock } from '../ui/icons.ts';
+import type { Icon } from '../ui/controls/icon.ts';
+import { Compass, Lock } from '../ui/controls/icons.ts';
 import { Page } from '../ui/page.tsx';
-import { Empty } from '../ui/empty.tsx';
-import { ErrorBox } from '../ui/notice.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
-import { LinkButton } from '../ui/button.tsx';
+import { Empty } from '../ui/feedback/empty.tsx';
+import { ErrorBox } from '../ui/feedback/notice.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
+import { LinkButton } from '../ui/controls/button.tsx';
 import { shellText } from './shell-text.ts';
 
 export function PageLoading() {

@@ -1,14 +1,14 @@
-import { ChevronsUpDown, CircleUser, LifeBuoy, LogOut, Monitor, Moon, Sun } from '../ui/icons.ts';
+import { ChevronsUpDown, CircleUser, LifeBuoy, LogOut, Monitor, Moon, Sun } from '../ui/controls/icons.ts';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
-import { brand } from '../api/brand.ts';
+import { brand } from '../api/page-brand.ts';
 import type { Me } from '../api/contract.ts';
 import { failureOf } from '../api/problem.ts';
 import { signOut, useSignedIn } from '../api/session.ts';
-import { deleteDrafts } from '../features/playground/draft-key.ts';
+import { deleteDrafts } from '../features/playground/draft/draft-key.ts';
 import { signInPaths } from '../paths.ts';
-import { Menu } from '../ui/menu.tsx';
-import { toast } from '../ui/toast.tsx';
+import { Menu } from '../ui/controls/menu.tsx';
+import { toast } from '../ui/feedback/toast.tsx';
 import type { NavLink } from './nav.ts';
 import { shellText } from './shell-text.ts';
 

@@ -1,9 +1,9 @@
-import { BookOpen, ChartColumn, Check, ChevronsUpDown, ShieldCheck } from '../ui/icons.ts';
+import { BookOpen, ChartColumn, Check, ChevronsUpDown, ShieldCheck } from '../ui/controls/icons.ts';
 import { Link, useLocation } from 'wouter-preact';
 import type { Me } from '../api/contract.ts';
 import { useAccount } from '../api/session.ts';
 import { docsPath, opsPaths, paths } from '../paths.ts';
-import { Menu } from '../ui/menu.tsx';
+import { Menu } from '../ui/controls/menu.tsx';
 import { useBalance } from '../features/credits/use-balance.ts';
 import { roleWord } from '../features/people/role-text.ts';
 import { accountNav, type NavLink, operatorNav, personalNav } from './nav.ts';

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
 import { type Answer, searchOf, send } from '../api/call.ts';
 import type { Me } from '../api/contract.ts';
-import { signInWithPasskey } from '../api/passkeys.ts';
+import { signInWithPasskey } from '../api/browser-passkeys.ts';
 import { useAction } from '../api/queries.ts';
-import { Button } from '../ui/button.tsx';
-import { Dialog, DialogActions, DialogBody, waitReason } from '../ui/dialog.tsx';
-import { TextField } from '../ui/field.tsx';
-import { Form } from '../ui/form.tsx';
+import { Button } from '../ui/controls/button.tsx';
+import { Dialog, DialogActions, DialogBody, waitReason } from '../ui/forms/dialog.tsx';
+import { TextField } from '../ui/forms/field.tsx';
+import { Form } from '../ui/forms/form.tsx';
 import { shellText } from './shell-text.ts';
 
 const text = shellText.sudo;

@@ -3,7 +3,7 @@ import { ApiProblem } from '../api/problem.ts';
 import { useRead } from '../api/queries.ts';
 import { useMe, useSignedIn } from '../api/session.ts';
 import { onConfirmIdentity } from '../api/sudo.ts';
-import { toast } from '../ui/toast.tsx';
+import { toast } from '../ui/feedback/toast.tsx';
 import { shellText } from './shell-text.ts';
 import { SudoDialog } from './sudo-dialog.tsx';
 

@@ -1,5 +1,5 @@
-import { minorDigits } from '../../models/money-amount.ts';
-import { standardPriceName } from '../../models/price-rows.ts';
+import { minorDigits } from '../../catalogue/prices/money-amount.ts';
+import { standardPriceName } from '../../catalogue/prices/price-conditions.ts';
 
 const plain = new Intl.NumberFormat('en');
 const signed = new Intl.NumberFormat('en', { signDisplay: 'exceptZero' });

@@ -1,9 +1,9 @@
-import { ChevronLeft } from './icons.ts';
+import { ChevronLeft } from './controls/icons.ts';
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { titleOf } from '../api/brand.ts';
-import './facts.css';
+import { titleOf } from '../api/page-brand.ts';
+import './lists/facts.css';
 import './page.css';
 
 /** The title of a page unless it gives another one, such as the name of what it shows. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../platform/json.ts';
+import type { JsonObject } from '../../platform/text/json.ts';
 import { codedErrorIn, type CreateRules, shownText } from '../answers.ts';
 import type { UpstreamError, NotAccepted } from '../contract.ts';
 

@@ -1,13 +1,13 @@
-import type { JsonObject } from '../../platform/json.ts';
+import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
-import type { CostRule } from '../../models/catalogue/cost.ts';
+import type { CostRule } from '../../catalogue/prices/upstream-cost.ts';
 import { bodyOf, classifyCreate, codedErrorIn, readBody, replyOf } from '../answers.ts';
 import type { Job, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
-import { createIdReports, findJobId } from '../job-id.ts';
-import { cancelOutcomes, createRecordReader } from '../job-records.ts';
-import { findJobOfCreate } from '../lost-job.ts';
-import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
-import { requestBody } from './ark-request.ts';
+import { createIdReports, findJobId } from '../jobs/job-id.ts';
+import { cancelOutcomes, createRecordReader } from '../jobs/job-records.ts';
+import { findJobOfCreate } from '../jobs/lost-job.ts';
+import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
+import { requestBody } from './ark-create-body.ts';
 import { classifyRefusal, isMissing } from './ark-errors.ts';
 import { arkStates, endOf, isCandidate, isRecentRecord, recordIn, recordsIn } from './ark-records.ts';
 

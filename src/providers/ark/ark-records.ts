@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { isObject, type JsonObject, type JsonValue } from '../../platform/json.ts';
-import { type CostRule, estimateCost } from '../../models/catalogue/cost.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../platform/text/json.ts';
+import { type CostRule, estimateCost } from '../../catalogue/prices/upstream-cost.ts';
 import type { Cost, Job, JobStatus, LostCreate } from '../contract.ts';
-import { findJobId } from '../job-id.ts';
-import type { EndState, RecordRules } from '../job-records.ts';
-import { isRecent } from '../lost-job.ts';
+import { findJobId } from '../jobs/job-id.ts';
+import type { EndState, RecordRules } from '../jobs/job-records.ts';
+import { isRecent } from '../jobs/lost-job.ts';
 import { jobFailure } from './ark-errors.ts';
 
 /** `body` is the whole record. */

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../platform/json.ts';
+import type { JsonObject } from '../../platform/text/json.ts';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { fillPlaceholders } from '../placeholders.ts';
+import { fillPlaceholders } from '../../catalogue/providers/placeholders.ts';
 import { bodyOf, classifyCreate, type CreateRules, detailOf, type Reply, replyOf, shownText } from '../answers.ts';
 import type {
   FrozenConfig,
@@ -16,12 +16,12 @@ import type {
   Warn,
   Workspace,
 } from '../contract.ts';
-import { OutboundError } from '../../outbound/outbound-error.ts';
-import { maxVideoBytes } from '../../outbound/resumable-download.ts';
+import { OutboundError } from '../../platform/outbound/outbound-error.ts';
+import { maxVideoBytes } from '../../platform/outbound/resumable-download.ts';
 import { downloadResult } from '../download-result.ts';
-import { mediaDataUrls, tooLarge } from '../media-parts.ts';
-import { jsonBody } from '../request-bodies.ts';
-import { mediaFor, taskValues } from '../task-values.ts';
+import { mediaDataUrls, tooLarge } from '../requests/media-parts.ts';
+import { jsonBody } from '../requests/request-bodies.ts';
+import { mediaFor, taskValues } from '../requests/task-values.ts';
 import { takeVideo } from './take-video.ts';
 
 export type CogProviderDeps = {

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { OutboundError } from '../../outbound/outbound-error.ts';
-import { maxVideoBytes } from '../../outbound/resumable-download.ts';
+import { OutboundError } from '../../platform/outbound/outbound-error.ts';
+import { maxVideoBytes } from '../../platform/outbound/resumable-download.ts';
 
 /** The beginning of a JSON string that is a data URL. */
 const dataUrl = /(?<!\\)"data:(\w{1,50})\\?\/[\w.+-]{1,50};base64,/;

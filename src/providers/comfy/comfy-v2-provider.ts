@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../platform/json.ts';
+import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
 import { z } from 'zod';
 import {
   bodyOf,
@@ -11,11 +11,11 @@ import {
   shownText,
 } from '../answers.ts';
 import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
-import { createRecordReader, type EndState, type RecordRules } from '../job-records.ts';
-import { retryLookup } from '../lost-job.ts';
-import { createPolledProvider, startSubmitTimer } from '../polled-provider.ts';
-import { formBody, type FormFile, jsonBody } from '../request-bodies.ts';
-import { filePrefix } from '../task-values.ts';
+import { createRecordReader, type EndState, type RecordRules } from '../jobs/job-records.ts';
+import { retryLookup } from '../jobs/lost-job.ts';
+import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
+import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
+import { filePrefix } from '../requests/task-values.ts';
 import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
 
 const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../platform/json.ts';
+import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
 import {
   classifyCreate,
@@ -11,10 +11,10 @@ import {
   shownText,
 } from '../answers.ts';
 import type { UpstreamError, Job, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
-import { retryLookup } from '../lost-job.ts';
-import { createPolledProvider, startSubmitTimer } from '../polled-provider.ts';
-import { formBody, type FormFile, jsonBody } from '../request-bodies.ts';
-import { filePrefix } from '../task-values.ts';
+import { retryLookup } from '../jobs/lost-job.ts';
+import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
+import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
+import { filePrefix } from '../requests/task-values.ts';
 import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
 
 const callTimeoutMs = 15_000;

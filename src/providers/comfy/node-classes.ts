@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../platform/json.ts';
+import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
-import { didYouMean } from '../../platform/did-you-mean.ts';
+import { didYouMean } from '../../platform/text/did-you-mean.ts';
 import { bodyOf, detailOf, replyOf, shownText } from '../answers.ts';
 import type { UpstreamClient } from '../contract.ts';
 

@@ -1,11 +1,11 @@
-import type { JsonObject, JsonValue } from '../../platform/json.ts';
-import { fillPlaceholders } from '../placeholders.ts';
+import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
+import { fillPlaceholders } from '../../catalogue/providers/placeholders.ts';
 import { detailOf, readBody, type Reply } from '../answers.ts';
 import type { FrozenConfig, JobRequest, NotAccepted, Refused } from '../contract.ts';
-import { type Upload, uploadMedia } from '../media-uploads.ts';
-import type { PolledProviderDeps } from '../polled-provider.ts';
-import type { FormFile } from '../request-bodies.ts';
-import { mediaFor, taskValues } from '../task-values.ts';
+import { type Upload, uploadMedia } from '../requests/upload-media.ts';
+import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
+import type { FormFile } from '../requests/request-bodies.ts';
+import { mediaFor, taskValues } from '../requests/task-values.ts';
 
 // A workflow of ComfyUI as its editor exports it for the API: a map of nodes, with placeholders in their inputs. Its form is
 // checked when the catalogue is read. Both kinds that run workflows fill it in here.

@@ -1,8 +1,8 @@
-import { isObject, type JsonObject, type JsonValue } from '../../platform/json.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../platform/text/json.ts';
 import { bodyOf, type CreateRules, type Reply, shownText, unprovenStatuses, type VendorError } from '../answers.ts';
 import type { Cost, UpstreamError } from '../contract.ts';
-import type { Expression } from './expression.ts';
-import type { ErrorRule, ProviderFile } from './file-schema.ts';
+import type { Expression } from '../../catalogue/providers/expression.ts';
+import type { ErrorRule, ProviderFile } from '../../catalogue/providers/file-schema.ts';
 import { type Reader, textOf } from './reader.ts';
 
 // Reads answers as a file describes. The common rules in ../answers.ts decide

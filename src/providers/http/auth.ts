@@ -1,8 +1,8 @@
 import { sign } from 'jws';
 import { z } from 'zod';
 import { SetupError } from '../../platform/errors.ts';
-import { parsedJson } from '../../platform/json.ts';
-import type { ProviderFile } from './file-schema.ts';
+import { parsedJson } from '../../platform/text/json.ts';
+import type { ProviderFile } from '../../catalogue/providers/file-schema.ts';
 
 /** Secrets are read when they are needed, so that a new one counts from the next request on. */
 export type Secrets = {

@@ -1,12 +1,12 @@
-import type { JsonValue } from '../../platform/json.ts';
+import type { JsonValue } from '../../platform/text/json.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { withDefaults } from '../../tasks/task-input.ts';
+import { withDefaults } from '../../catalogue/input/task-input.ts';
 import type { Job, JobRequest, PolledProvider, RecoverOutcome, SubmitOutcome, UpstreamClient } from '../contract.ts';
-import type { Exchange } from './example-schema.ts';
-import type { ProviderFile } from './file-schema.ts';
+import type { Exchange } from '../../catalogue/providers/example-schema.ts';
+import type { ProviderFile } from '../../catalogue/providers/file-schema.ts';
 import { createHttpProvider } from './http-provider.ts';
 import type { Trace } from './reader.ts';
 

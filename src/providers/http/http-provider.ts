@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../platform/json.ts';
+import type { JsonObject } from '../../platform/text/json.ts';
 import {
   classifyCreate,
   classifyPoll,
@@ -19,17 +19,17 @@ import type {
   RequestBody,
   SubmitOutcome,
 } from '../contract.ts';
-import { findJobOfCreate, retryLookup } from '../lost-job.ts';
-import { createPolledProvider, startSubmitTimer, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
-import { jsonBody } from '../request-bodies.ts';
+import { findJobOfCreate, retryLookup } from '../jobs/lost-job.ts';
+import { createPolledProvider, startSubmitTimer, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
+import { jsonBody } from '../requests/request-bodies.ts';
 import { answerData, costIn, createRules, failureIn, foundJobs } from './answer-meaning.ts';
-import { type Expression, ExpressionError } from './expression.ts';
-import type { ProviderFile } from './file-schema.ts';
+import { type Expression, ExpressionError } from '../../catalogue/providers/expression.ts';
+import type { ProviderFile } from '../../catalogue/providers/file-schema.ts';
 import { createReaders, type Reader, textOf, type Trace } from './reader.ts';
 import { generatedHeaders } from './headers.ts';
-import { usesMedia } from './passed-fields.ts';
+import { usesMedia } from '../../catalogue/providers/fields-of-file.ts';
 import { bodyWith, createData, jobData, lostData, namedData } from './request-data.ts';
-import { uploadImages } from './uploads.ts';
+import { uploadImages } from './file-uploads.ts';
 
 /** `config.options.parameters` reach the expressions. The client has the `headers` of the file and the result of `credentialsOf`. */
 export type HttpProviderDeps = PolledProviderDeps & {

@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue } from '../../platform/json.ts';
+import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
 import pLimit from 'p-limit';
 import { type Warn } from '../contract.ts';
-import { type Expression, ExpressionError } from './expression.ts';
+import { type Expression, ExpressionError } from '../../catalogue/providers/expression.ts';
 
 /** Receives every evaluated expression: its field in the file, and its value or error. */
 export type Trace = (

@@ -1,12 +1,12 @@
-import type { JsonObject, JsonValue } from '../../platform/json.ts';
-import { frameSize } from '../../media/frame-size.ts';
-import type { MediaByRole, MediaRole } from '../../tasks/media-by-role.ts';
-import { isBlank } from '../../tasks/request-text.ts';
-import { spellImageReferences, withoutAddresses } from '../task-values.ts';
+import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
+import { frameSize } from '../../catalogue/media/frame-size.ts';
+import type { MediaByRole, MediaRole } from '../../catalogue/media/media-by-role.ts';
+import { isBlank } from '../../catalogue/input/request-text.ts';
+import { spellImageReferences, withoutAddresses } from '../requests/task-values.ts';
 import type { FrozenConfig, Job, JobRequest, LostCreate, Refused, RequestBody } from '../contract.ts';
-import { leadingImage, mediaDataUrls, mediaOf, tooLarge } from '../media-parts.ts';
-import type { ProviderFile } from './file-schema.ts';
-import { usesMedia } from './passed-fields.ts';
+import { leadingImage, mediaDataUrls, mediaOf, tooLarge } from '../requests/media-parts.ts';
+import type { ProviderFile } from '../../catalogue/providers/file-schema.ts';
+import { usesMedia } from '../../catalogue/providers/fields-of-file.ts';
 
 // The data of expressions in requests. It excludes the addresses that a client gave for media.
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { type FrameSize, sizeOf } from '../../media/frame-size.ts';
-import type { videoDialects } from '../../models/catalogue/providers.ts';
-import type { OptionValue } from '../../tasks/input-options.ts';
-import type { ReferenceImage, ReferenceMedia } from '../../tasks/media-by-role.ts';
-import type { Resolution } from '../../tasks/input-bounds.ts';
+import { type FrameSize, sizeOf } from '../../catalogue/media/frame-size.ts';
+import type { videoDialects } from '../../catalogue/file/provider-schema.ts';
+import type { OptionValue } from '../../catalogue/input/input-options.ts';
+import type { ReferenceImage, ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
+import type { Resolution } from '../../catalogue/input/input-bounds.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../contract.ts';
-import { contentParts, fittingImages, leadingImage, pictureDataUrls } from '../media-parts.ts';
-import { isMinimaxH3, isVllmField, optionFields } from '../option-fields.ts';
-import { formBody, type FormFile, jpegFile, jsonBody } from '../request-bodies.ts';
-import { seedOf, sizeParameters } from '../task-values.ts';
+import { contentParts, fittingImages, leadingImage, pictureDataUrls } from '../requests/media-parts.ts';
+import { isMinimaxH3, isVllmField, optionFields } from '../../catalogue/providers/option-fields.ts';
+import { formBody, type FormFile, jpegFile, jsonBody } from '../requests/request-bodies.ts';
+import { seedOf, sizeParameters } from '../requests/task-values.ts';
 
 // `POST /videos` began as OpenAI's. The servers and resellers that speak it differ in how a create is spelled, in what a DELETE
 // does, and in where the video is.

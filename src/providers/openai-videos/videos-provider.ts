@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../platform/json.ts';
+import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
-import { videoDialects } from '../../models/catalogue/providers.ts';
+import { videoDialects } from '../../catalogue/file/provider-schema.ts';
 import {
   bodyOf,
   classifyCreate,
@@ -13,10 +13,10 @@ import {
   type VendorError,
 } from '../answers.ts';
 import type { CancelOutcome, UpstreamError, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
-import { createIdReports, findJobId } from '../job-id.ts';
-import { createRecordReader, type EndState, outcomeWithoutRecord, type RecordRules } from '../job-records.ts';
-import { findJobOfCreate, isRecent, retryLookup } from '../lost-job.ts';
-import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
+import { createIdReports, findJobId } from '../jobs/job-id.ts';
+import { createRecordReader, type EndState, outcomeWithoutRecord, type RecordRules } from '../jobs/job-records.ts';
+import { findJobOfCreate, isRecent, retryLookup } from '../jobs/lost-job.ts';
+import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
 import { createBody, type Dialect, dialects } from './dialects.ts';
 
 const [maxRecordBytes, maxListBytes] = [256 * 1024, 4 * 1024 * 1024];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bodyOf, detailOf, type Reply, shownText } from '../answers.ts';
-import type { JsonObject } from '../../platform/json.ts';
+import type { JsonObject } from '../../platform/text/json.ts';
 
 // The rules that a server of docs/providers/own.md is checked for, each with the text of its finding.
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseRetryAfter } from '../../outbound/retry-after.ts';
+import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
 import { replyOf } from '../answers.ts';
 import type { UpstreamClient } from '../contract.ts';
 import {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { v4 as uuid } from 'uuid';
-import { sha256Of } from '../../media/file-hash.ts';
-import { withDeadline } from '../../outbound/limits.ts';
+import { sha256Of } from '../../media/store/file-hash.ts';
+import { withDeadline } from '../../platform/outbound/request-limits.ts';
 import { detailOf } from '../answers.ts';
 import { type Came, failed, type Finding, pass, type Rule, skipped, statusIn } from './conformance-report.ts';
 import {

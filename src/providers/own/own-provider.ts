@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { frameSize } from '../../media/frame-size.ts';
+import { frameSize } from '../../catalogue/media/frame-size.ts';
 import { classifyCreate, codedErrorIn, type CreateRules, replyOf, shownText } from '../answers.ts';
 import type { UpstreamError, FrozenConfig, JobRequest, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
-import { createRecordReader, type EndState, type RecordRules } from '../job-records.ts';
-import { retryLookup } from '../lost-job.ts';
-import { leadingImage, pictureDataUrls } from '../media-parts.ts';
-import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
-import { jsonBody } from '../request-bodies.ts';
-import { seedOf, withoutAddresses } from '../task-values.ts';
+import { createRecordReader, type EndState, type RecordRules } from '../jobs/job-records.ts';
+import { retryLookup } from '../jobs/lost-job.ts';
+import { leadingImage, pictureDataUrls } from '../requests/media-parts.ts';
+import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
+import { jsonBody } from '../requests/request-bodies.ts';
+import { seedOf, withoutAddresses } from '../requests/task-values.ts';
 
 /** `config.options.parameters` reach the server unchanged. */
 export type OwnProviderDeps = PolledProviderDeps & { readonly uploads?: boolean };

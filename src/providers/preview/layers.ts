@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FrameSize } from '../../media/frame-size.ts';
+import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 
 export const framesPerSecond = 24;
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import type { FrameSize } from '../../media/frame-size.ts';
-import type { ReferenceImage } from '../../tasks/media-by-role.ts';
+import type { FrameSize } from '../../catalogue/media/frame-size.ts';
+import type { ReferenceImage } from '../../catalogue/media/media-by-role.ts';
 import type { Layer, Stretch } from './layers.ts';
 
 /** Half a second, or a third of a shot where shots are short. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
-import type { Ffmpeg } from '../../tasks/ffmpeg-run.ts';
-import { TaskError } from '../../tasks/task-error.ts';
+import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
+import { TaskError } from '../../catalogue/tasks/task-error.ts';
 import type { GeneratedVideo, RunProvider, JobRequest, Workspace } from '../contract.ts';
 import { renderFilm } from './render-film.ts';
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { inputFieldNames, type TaskInput } from '../../tasks/task-input.ts';
+import { inputFieldNames, type TaskInput } from '../../catalogue/input/task-input.ts';
 
 /** Returns the next number, from 0 to below 1, of a fixed sequence. */
 export type Random = () => number;

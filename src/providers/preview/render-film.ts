@@ -1,8 +1,8 @@
-import type { ReferenceImage } from '../../tasks/media-by-role.ts';
+import type { ReferenceImage } from '../../catalogue/media/media-by-role.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { frameSize } from '../../media/frame-size.ts';
-import type { Ffmpeg } from '../../tasks/ffmpeg-run.ts';
+import { frameSize } from '../../catalogue/media/frame-size.ts';
+import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import type { GeneratedVideo, JobRequest, Workspace } from '../contract.ts';
 import { framesPerSecond, layersGraph, writeStills, type Layer } from './layers.ts';
 import { photographs } from './photographs.ts';

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { TaskEvents } from '../emitted-events.ts';
-import { estimateCost } from '../../models/catalogue/cost.ts';
+import { estimateCost } from '../../catalogue/prices/upstream-cost.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { CancelOutcome, Cost, JobTerms, UpstreamError } from '../../providers/contract.ts';
-import type { Task, TaskFailure } from '../task.ts';
+import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { JobBase, Next, Stop } from './job.ts';
 import { endProviderJob, type JobEnd, recordUpstreamEnd } from './job-ends.ts';
 import { failureFor, providerFailures } from './job-failures.ts';

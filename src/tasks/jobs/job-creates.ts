@@ -3,7 +3,7 @@ import { many, none, one } from '../../platform/database/statement.ts';
 import { mayExist } from './job-states.ts';
 import type { JobCost, JobName } from './provider-jobs.ts';
 import { isReserved } from './provider-pools.ts';
-import { isUnfinished } from '../task-states.ts';
+import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
 
 // The intent of a create is committed before it, and the id of its job after
 // it. An intent without an id is a create whose response was lost. A task that

@@ -1,7 +1,7 @@
-import type { TaskFailure } from '../task.ts';
+import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { isFinished } from '../task-states.ts';
+import { isFinished } from '../../catalogue/tasks/task-conditions.ts';
 import { createSettledAfterMs } from './job-creates.ts';
 import type { JobOutcome } from './job-states.ts';
 import type { JobCost, JobName, ProviderJob } from './provider-jobs.ts';

@@ -1,6 +1,6 @@
 import type { UpstreamError } from '../../providers/contract.ts';
-import { mediaUrlsOf, type TaskInput } from '../task-input.ts';
-import type { TaskFailure } from '../task.ts';
+import { mediaUrlsOf, type TaskInput } from '../../catalogue/input/task-input.ts';
+import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 
 /** Clients read these sentences, which contain no text of an upstream. */
 export const providerFailures = {

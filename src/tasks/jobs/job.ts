@@ -1,11 +1,11 @@
-import type { JsonObject } from '../../platform/json.ts';
-import type { TierEntry } from '../../models/catalogue/models.ts';
-import type { TaskFailure } from '../task.ts';
+import type { JsonObject } from '../../platform/text/json.ts';
+import type { TierEntry } from '../../catalogue/file/catalogue-schema.ts';
+import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { RunProvider, Job as UpstreamJob, JobStatus, PolledProvider } from '../../providers/contract.ts';
 import type { OpenProvider } from '../../providers/registry.ts';
 import type { OpenJobState } from './job-states.ts';
 import type { ProviderJob } from './provider-jobs.ts';
-import type { GeneratingTask } from '../tasks.ts';
+import type { GeneratingTask } from '../task-rows.ts';
 
 /** The fields that a job has in every state. */
 export type JobBase = {

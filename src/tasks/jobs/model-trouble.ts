@@ -1,7 +1,7 @@
-import type { Catalogue, CatalogueModel } from '../../models/catalogue/models.ts';
+import type { Catalogue, CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
-import { rejectedCodes } from '../fail-code.ts';
+import { rejectedCodes } from '../../catalogue/tasks/fail-code.ts';
 import { type CooldownReason, listProviderSwitches, type SetSwitch } from './provider-pools.ts';
 
 // Customers learn about trouble with models from facts that were recorded, without the names of providers.

@@ -1,10 +1,10 @@
 import { v5 as uuidv5 } from 'uuid';
-import type { CatalogueModel } from '../../models/catalogue/models.ts';
-import { routesOf } from '../../models/catalogue/route.ts';
+import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
+import { routesOf } from '../../catalogue/models/route.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Providers } from '../../providers/registry.ts';
-import type { TaskInput } from '../task-input.ts';
-import type { Task, TaskFailure } from '../task.ts';
+import type { TaskInput } from '../../catalogue/input/task-input.ts';
+import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { JobBase, JobIn, Stop } from './job.ts';
 import { failureFor, providerFailures } from './job-failures.ts';
 import type { ProviderJob } from './provider-jobs.ts';

@@ -1,4 +1,4 @@
-import type { TaskFailure, TaskInput } from '../task.ts';
+import type { TaskFailure, TaskInput } from '../../catalogue/tasks/task.ts';
 import type { JobOutcome } from './job-states.ts';
 import { many } from '../../platform/database/statement.ts';
 

@@ -1,8 +1,8 @@
-import type { Actor } from '../../operators/operator.ts';
+import type { Actor } from '../../accounts/operators/operator.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, none } from '../../platform/database/statement.ts';
 import { jobStates, mayExist } from './job-states.ts';
-import { recordAction } from '../../operators/operator-actions.ts';
+import { recordAction } from '../../accounts/operators/operator-actions.ts';
 
 // A pool is a provider with one of its models. It has a concurrency limit, and a circuit breaker whose cooldown grows with each failure
 // in a row. The operator's switch is for the whole provider.

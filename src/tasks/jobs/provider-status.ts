@@ -1,4 +1,4 @@
-import type { Catalogue } from '../../models/catalogue/models.ts';
+import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { listPools, listProviderSwitches } from './provider-pools.ts';
 

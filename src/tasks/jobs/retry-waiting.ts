@@ -1,8 +1,8 @@
-import type { Actor } from '../../operators/operator.ts';
-import { recordAction } from '../../operators/operator-actions.ts';
+import type { Actor } from '../../accounts/operators/operator.ts';
+import { recordAction } from '../../accounts/operators/operator-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { isUnfinished } from '../task-states.ts';
+import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
 
 // An operator ends waits early. A cooldown ends as it does automatically: its breaker is half open, and one task tries the provider. Slots,
 // jobs and the order of the queue stay, so a woken task does what it would have done later.

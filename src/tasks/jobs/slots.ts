@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, one } from '../../platform/database/statement.ts';
 import { isReserved, type ProviderSwitch, type CooldownReason, mayRun, takesSlot } from './provider-pools.ts';
-import { isFinished } from '../task-states.ts';
+import { isFinished } from '../../catalogue/tasks/task-conditions.ts';
 
 // A pool has a limit of jobs at the same time, over all workers. The job's own row in `provider_jobs` takes the slot, so no crash of
 // ours can overbook an upstream. Tasks without a slot wait in `slot_waits` and repeat their request:

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { CatalogueModel } from '../../models/catalogue/models.ts';
+import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none } from '../../platform/database/statement.ts';
 

@@ -1,8 +1,8 @@
-import type { Catalogue } from '../../models/catalogue/models.ts';
+import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Log } from '../../platform/log.ts';
-import { createSharedPoll } from '../../platform/shared-poll.ts';
-import { compareWorkflows, type WorkflowCheckDeps, workflowsIn } from '../../providers/workflow-checks.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { createSharedPoll } from '../../platform/timing/shared-poll.ts';
+import { compareWorkflows, type WorkflowCheckDeps, workflowsIn } from '../../providers/comfy/workflow-checks.ts';
 import { endCooldown, holdPool, listPools, listProviderSwitches } from './provider-pools.ts';
 
 // Closes the pools of ComfyUI workflows that their servers cannot run.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { jobOf, jobRequest, signal, statusOf } from '../job-request.ts';
+import { jobOf, jobRequest, signal, statusOf } from '../contract/job-request.ts';
 import { answering } from '../provider-client.ts';
 import { arkProvider } from './ark-stage.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { before, after, describe, test, type TestContext } from 'node:test';
 import { type ArkUpstream, startArkUpstream } from '../../fakes/ark.ts';
 import { type Fault, type FaultName, faults, startFaultProxy } from '../../fakes/fault-proxy.ts';
-import { under } from '../contract-stage.ts';
-import { begun } from '../job-request.ts';
+import { under } from '../contract/contract-stage.ts';
+import { begun } from '../contract/job-request.ts';
 import { arkProvider, key } from './ark-stage.ts';
 
 // The contract of all providers does not reach requests for several jobs, and the second step of a cancellation.

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { costRule } from '../../../src/models/catalogue/cost.ts';
-import { spellImageReferences } from '../../../src/providers/task-values.ts';
-import { withDefaults } from '../../../src/tasks/task-input.ts';
+import { costRule } from '../../../src/catalogue/prices/upstream-cost.ts';
+import { spellImageReferences } from '../../../src/providers/requests/task-values.ts';
+import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { dataUrl, imageFiles } from '../all-fields.ts';
-import { jobOf, jobRequest, signal, statusOf } from '../job-request.ts';
+import { dataUrl, imageFiles } from '../contract/all-fields.ts';
+import { jobOf, jobRequest, signal, statusOf } from '../contract/job-request.ts';
 import { answering, clientFor } from '../provider-client.ts';
 import { arkProvider, key, stage } from './ark-stage.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { withDefaults } from '../../../src/tasks/task-input.ts';
-import { jobRequest } from '../job-request.ts';
+import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
+import { jobRequest } from '../contract/job-request.ts';
 import { answering } from '../provider-client.ts';
 import { arkProvider, recover, stage } from './ark-stage.ts';
 

@@ -3,7 +3,7 @@ import type { JobRequest, LostCreate, PolledProvider } from '../../../src/provid
 import { type ArkProviderDeps, createArkProvider } from '../../../src/providers/ark/ark-provider.ts';
 import { startArkUpstream } from '../../fakes/ark.ts';
 import { clientFor, providerDeps } from '../provider-client.ts';
-import { begun, type JobChanges, lostCall, signal } from '../job-request.ts';
+import { begun, type JobChanges, lostCall, signal } from '../contract/job-request.ts';
 
 // The provider for Ark, with the fake as its upstream.
 

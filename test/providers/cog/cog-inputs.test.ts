@@ -3,13 +3,13 @@ import { truncate } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
-import type { JsonObject } from '../../../src/platform/json.ts';
-import { noMedia } from '../../../src/tasks/media-by-role.ts';
-import { withDefaults } from '../../../src/tasks/task-input.ts';
-import { serve } from '../../support/serve.ts';
+import type { JsonObject } from '../../../src/platform/text/json.ts';
+import { noMedia } from '../../../src/catalogue/media/media-by-role.ts';
+import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
+import { serve } from '../../support/servers/serve.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { allFields, allMedia, contents, dataUrl } from '../all-fields.ts';
-import { jobRequest, type JobChanges, signal } from '../job-request.ts';
+import { allFields, allMedia, contents, dataUrl } from '../contract/all-fields.ts';
+import { jobRequest, type JobChanges, signal } from '../contract/job-request.ts';
 import { providerDeps } from '../provider-client.ts';
 
 /** Runs a prediction at a server that has no model, and returns the inputs that it received. */

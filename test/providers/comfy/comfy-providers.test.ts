@@ -3,11 +3,11 @@ import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import sharp from 'sharp';
-import { withDefaults } from '../../../src/tasks/task-input.ts';
-import { startFakeComfyui } from '../../fakes/comfyui.ts';
+import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
+import { startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { allFields, allMedia, contents } from '../all-fields.ts';
-import { begun, jobRequest, type JobChanges, lostCall, signal } from '../job-request.ts';
+import { allFields, allMedia, contents } from '../contract/all-fields.ts';
+import { begun, jobRequest, type JobChanges, lostCall, signal } from '../contract/job-request.ts';
 import { comfyuiAt, kinds, type Server, verdictOf, withAll, withImage, workflow } from './comfy-stage.ts';
 
 for (const kind of kinds) {

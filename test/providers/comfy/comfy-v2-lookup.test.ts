@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createComfyV2Provider } from '../../../src/providers/comfy/comfy-v2-provider.ts';
-import { jobRequest, lostCall, signal } from '../job-request.ts';
+import { jobRequest, lostCall, signal } from '../contract/job-request.ts';
 import { answering, providerDeps } from '../provider-client.ts';
 
 for (const [others, kind] of [

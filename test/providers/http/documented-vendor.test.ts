@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readCatalogueFile, readHttpFile } from '../../../src/models/catalogue-file.ts';
-import { priceAt } from '../../../src/models/price-rows.ts';
+import { readCatalogueFile, readHttpFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { priceAt } from '../../../src/catalogue/prices/price-conditions.ts';
 import { playExample } from '../../../src/providers/http/example.ts';
-import { withDefaults } from '../../../src/tasks/task-input.ts';
+import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
 test('the worked vendor of docs/providers/http.md: its file passes its example, and its catalogue sells the model at the stated price', async (t) => {
   const page = await readFile('docs/providers/http.md', 'utf8');

@@ -1,14 +1,14 @@
-import type { JsonObject } from '../../../src/platform/json.ts';
+import type { JsonObject } from '../../../src/platform/text/json.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { UpstreamClient } from '../../../src/providers/contract.ts';
-import { readProviderFile } from '../../../src/providers/http/file-schema.ts';
-import { passedByFile } from '../../../src/providers/http/passed-fields.ts';
-import { readsOption } from '../../../src/providers/placeholders.ts';
-import { noMedia } from '../../../src/tasks/media-by-role.ts';
-import { inputFieldNames, mediaUrlsOf, withDefaults } from '../../../src/tasks/task-input.ts';
-import { allFields, allMedia, contents, dataUrl } from '../all-fields.ts';
-import { jobRequest, type JobChanges, signal } from '../job-request.ts';
+import { readProviderFile } from '../../../src/catalogue/providers/file-schema.ts';
+import { passedByFile } from '../../../src/catalogue/providers/fields-of-file.ts';
+import { readsOption } from '../../../src/catalogue/providers/placeholders.ts';
+import { noMedia } from '../../../src/catalogue/media/media-by-role.ts';
+import { inputFieldNames, mediaUrlsOf, withDefaults } from '../../../src/catalogue/input/task-input.ts';
+import { allFields, allMedia, contents, dataUrl } from '../contract/all-fields.ts';
+import { jobRequest, type JobChanges, signal } from '../contract/job-request.ts';
 import { httpProvider } from './shipped-file.ts';
 
 /** A file whose request has the body of this expression. */

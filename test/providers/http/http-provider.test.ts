@@ -1,13 +1,13 @@
-import type { JsonObject } from '../../../src/platform/json.ts';
+import type { JsonObject } from '../../../src/platform/text/json.ts';
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { withDefaults } from '../../../src/tasks/task-input.ts';
+import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import type { UpstreamAnswer, UpstreamClient } from '../../../src/providers/contract.ts';
-import type { ProviderFile } from '../../../src/providers/http/file-schema.ts';
+import type { ProviderFile } from '../../../src/catalogue/providers/file-schema.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { jobOf, jobRequest, lostCall, signal, statusOf } from '../job-request.ts';
+import { jobOf, jobRequest, lostCall, signal, statusOf } from '../contract/job-request.ts';
 import { answering } from '../provider-client.ts';
 import { httpProvider, shippedFile } from './shipped-file.ts';
 

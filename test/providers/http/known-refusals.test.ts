@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { readCatalogueFile } from '../../../src/models/catalogue-file.ts';
-import { refusals } from '../../../src/models/catalogue/rules.ts';
+import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { refusals } from '../../../src/catalogue/models/model-rules.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
-import { withDefaults } from '../../../src/tasks/task-input.ts';
+import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
 // What files of the kind `http` say about the inputs that their vendors refuse.
 

@@ -3,12 +3,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
-import { createProviderClient } from '../../../src/outbound/provider-client.ts';
+import { createProviderClient } from '../../../src/platform/outbound/provider-client.ts';
 import { secretQueryOf } from '../../../src/providers/http/auth.ts';
 import { fixedHeaders } from '../../../src/providers/http/headers.ts';
-import { serve } from '../../support/serve.ts';
+import { serve } from '../../support/servers/serve.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { jobOf, jobRequest, lostCall, signal, statusOf } from '../job-request.ts';
+import { jobOf, jobRequest, lostCall, signal, statusOf } from '../contract/job-request.ts';
 import { httpProvider, shippedFile } from './shipped-file.ts';
 
 // Requests by a file can have more than a path and the body of a create.

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../../src/platform/json.ts';
+import type { JsonObject } from '../../../src/platform/text/json.ts';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { UpstreamClient } from '../../../src/providers/contract.ts';
-import { type ProviderFile, readProviderFile } from '../../../src/providers/http/file-schema.ts';
+import { type ProviderFile, readProviderFile } from '../../../src/catalogue/providers/file-schema.ts';
 import { createHttpProvider, type HttpProviderDeps } from '../../../src/providers/http/http-provider.ts';
 import { providerDeps } from '../provider-client.ts';
 

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { playExample } from '../../../src/providers/http/example.ts';
-import { readProviderFile } from '../../../src/providers/http/file-schema.ts';
-import { passedByFile } from '../../../src/providers/http/passed-fields.ts';
-import { inputFieldNames } from '../../../src/tasks/task-input.ts';
+import { readProviderFile } from '../../../src/catalogue/providers/file-schema.ts';
+import { passedByFile } from '../../../src/catalogue/providers/fields-of-file.ts';
+import { inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
 
 const folder = new URL('.', import.meta.resolve('#assets/providers/kie.yaml'));
 

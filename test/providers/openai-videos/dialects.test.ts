@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { withDefaults } from '../../../src/tasks/task-input.ts';
-import { jobRequest, signal } from '../job-request.ts';
+import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
+import { jobRequest, signal } from '../contract/job-request.ts';
 import { images, stage } from './videos-stage.ts';
 
 const input = withDefaults({ prompt: 'a lighthouse', duration: 8, generateAudio: false });

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/platform/json.ts';
+import type { JsonObject } from '../../../src/platform/text/json.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -8,7 +8,7 @@ import type { DialectName } from '../../../src/providers/openai-videos/dialects.
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { startVideosUpstream } from '../../fakes/videos.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { begun, type JobChanges, lostCall, signal, statusOf } from '../job-request.ts';
+import { begun, type JobChanges, lostCall, signal, statusOf } from '../contract/job-request.ts';
 import { clientFor, providerDeps } from '../provider-client.ts';
 
 export const key = 'test-key';

@@ -10,8 +10,8 @@ import { skipWithoutPython, startExample } from '../../fakes/example-upstream.ts
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { imageFiles } from '../all-fields.ts';
-import { type JobChanges, jobOf, jobRequest, signal, statusOf } from '../job-request.ts';
+import { imageFiles } from '../contract/all-fields.ts';
+import { type JobChanges, jobOf, jobRequest, signal, statusOf } from '../contract/job-request.ts';
 import { clientFor, providerDeps } from '../provider-client.ts';
 import { ffmpegPath } from '../preview/render-support.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { frameSizes } from '../../../src/media/frame-size.ts';
+import { frameSizes } from '../../../src/catalogue/media/frame-size.ts';
 import { photographs, shotTime } from '../../../src/providers/preview/photographs.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { discImage, placesOf } from './render-support.ts';

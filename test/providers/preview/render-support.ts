@@ -1,13 +1,13 @@
-import type { ReferenceImage } from '../../../src/tasks/media-by-role.ts';
+import type { ReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
-import type { TaskInput } from '../../../src/tasks/task.ts';
-import type { Ffmpeg } from '../../../src/tasks/ffmpeg-run.ts';
-import { createFfmpeg } from '../../../src/media/ffmpeg.ts';
-import { sharp } from '../../../src/media/image-library.ts';
-import { probeVideo } from '../../../src/media/probe-video.ts';
+import type { TaskInput } from '../../../src/catalogue/tasks/task.ts';
+import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import { createFfmpeg } from '../../../src/media/ffmpeg/ffmpeg.ts';
+import { sharp } from '../../../src/media/pictures/image-library.ts';
+import { probeVideo } from '../../../src/media/video/probe-video.ts';
 import type { GeneratedVideo, RunProvider, JobRequest } from '../../../src/providers/contract.ts';
-import { jobRequest } from '../job-request.ts';
+import { jobRequest } from '../contract/job-request.ts';
 
 /** The pinned ffmpeg of the service, which the test runner fetched. */
 export function pinnedFfmpeg(): Ffmpeg {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { convertClip } from '../../../src/media/convert-clip.ts';
-import { decodeImage } from '../../../src/media/image-decode.ts';
-import { type FieldName, mediaFields } from '../../../src/tasks/task-input.ts';
+import { convertClip } from '../../../src/media/ffmpeg/convert-clip.ts';
+import { decodeImage } from '../../../src/media/pictures/image-decode.ts';
+import { type FieldName, mediaFields } from '../../../src/catalogue/input/task-input.ts';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
-import { clips } from '../hostile-clips.ts';
-import { plainImage } from '../hostile-images.ts';
+import { clips } from '../hostile/hostile-clips.ts';
+import { plainImage } from '../hostile/hostile-images.ts';
 
 // One value of every field of the vocabulary, and the media that clients and upstreams get for it.
 

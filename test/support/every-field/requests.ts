@@ -1,4 +1,4 @@
-import type { FieldName } from '../../../src/tasks/task-input.ts';
+import type { FieldName } from '../../../src/catalogue/input/task-input.ts';
 
 // The requests that upstreams get for the fields of `everyField`, where code or a shipped file builds them. Media are shown by their
 // names, the id of the task as `the task`.

@@ -1,8 +1,8 @@
 import { useAccount } from '../../api/session.ts';
 import { Forbidden } from '../../shell/page-states.tsx';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
-import { DownloadButton } from '../../ui/download-button.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { DownloadButton } from '../../ui/controls/download-button.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { accountSettingsText as text, ClosingEffects } from './account-settings-text.tsx';
 import { RenameCard } from './rename-card.tsx';

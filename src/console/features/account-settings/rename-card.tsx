@@ -1,11 +1,11 @@
 import { useSend } from '../../api/queries.ts';
 import { useAccount, useMe } from '../../api/session.ts';
-import { ChangeButton } from '../../ui/change-button.tsx';
-import { CopyId } from '../../ui/copy.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Form, useFields } from '../../ui/form.tsx';
+import { ChangeButton } from '../../ui/forms/change-button.tsx';
+import { CopyId } from '../../ui/controls/copy.tsx';
+import { TextField } from '../../ui/forms/field.tsx';
+import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Card } from '../../ui/page.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/feedback/toast.tsx';
 import { accountSettingsText } from './account-settings-text.tsx';
 import './account-settings.css';
 

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api/contract.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { useFields } from '../../ui/form.tsx';
-import { Ban, CirclePlay, DoorClosed, Ellipsis, Eye, Pencil } from '../../ui/icons.ts';
-import { Menu } from '../../ui/menu.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { TextField } from '../../ui/forms/field.tsx';
+import { useFields } from '../../ui/forms/form.tsx';
+import { Ban, CirclePlay, DoorClosed, Ellipsis, Eye, Pencil } from '../../ui/controls/icons.ts';
+import { Menu } from '../../ui/controls/menu.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
 import { AdjustButton, GrantButton } from '../credits/booking-dialogs.tsx';
 import { ClosingEffects } from '../account-settings/account-settings-text.tsx';

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api/contract.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
-import { CheckField, TextField } from '../../ui/field.tsx';
-import { useFields } from '../../ui/form.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { CheckField, TextField } from '../../ui/forms/field.tsx';
+import { useFields } from '../../ui/forms/form.tsx';
 import { number } from '../../ui/money.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { accountsText } from './accounts-text.ts';

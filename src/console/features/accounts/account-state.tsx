@@ -1,5 +1,5 @@
 import type { Account } from '../../api/contract.ts';
-import { StateDot } from '../../ui/badge.tsx';
+import { StateDot } from '../../ui/controls/badge.tsx';
 import { accountsText } from './accounts-text.ts';
 
 const tones = { active: 'good', suspended: 'bad', closed: 'calm' } as const;

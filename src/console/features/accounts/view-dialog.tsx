@@ -2,7 +2,7 @@ import { useLocation } from 'wouter-preact';
 import type { Account } from '../../api/contract.ts';
 import { useChangeView } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
 import { accountsText } from './accounts-text.ts';
 

@@ -3,15 +3,15 @@ import type { Me } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Button } from '../../ui/button.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
-import { Segmented, TextArea, TextField } from '../../ui/field.tsx';
-import { useFields } from '../../ui/form.tsx';
-import { Megaphone } from '../../ui/icons.ts';
-import { ErrorBox } from '../../ui/notice.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { Segmented, TextArea, TextField } from '../../ui/forms/field.tsx';
+import { useFields } from '../../ui/forms/form.tsx';
+import { Megaphone } from '../../ui/controls/icons.ts';
+import { ErrorBox } from '../../ui/feedback/notice.tsx';
 import { localTime, useNow } from '../../ui/time.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/feedback/toast.tsx';
 import { announcementText } from './announcement-text.ts';
 
 export function AnnounceButton() {

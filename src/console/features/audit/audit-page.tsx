@@ -1,7 +1,7 @@
 import type { OperatorAction } from '../../api/contract.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { ScrollText } from '../../ui/icons.ts';
-import { ListPage } from '../../ui/list.tsx';
+import { Badge } from '../../ui/controls/badge.tsx';
+import { ScrollText } from '../../ui/controls/icons.ts';
+import { ListPage } from '../../ui/lists/list.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { accountFilter } from '../accounts/account-search.tsx';

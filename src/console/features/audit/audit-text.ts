@@ -1,4 +1,4 @@
-import { actionTexts } from '../../../operators/operator.ts';
+import { actionTexts } from '../../../accounts/operators/operator.ts';
 
 /** Every text of the audit log. */
 export const auditText = {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { DeliveryAttempt } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { useIsOperator } from '../../api/session.ts';
-import { Loaded } from '../../ui/loaded.tsx';
+import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { callbacksText } from './callbacks-text.ts';
 
 type AttemptProps = {

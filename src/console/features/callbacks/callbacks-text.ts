@@ -1,5 +1,5 @@
 import type { Callback } from '../../api/contract.ts';
-import { type Word, wordOf } from '../../ui/badge.tsx';
+import { type Word, wordOf } from '../../ui/controls/badge.tsx';
 import { number } from '../../ui/money.tsx';
 
 // Every text of callbacks.

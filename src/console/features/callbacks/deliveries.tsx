@@ -1,7 +1,7 @@
 import type { Callback, OperatorCallback } from '../../api/contract.ts';
-import { StateDot, StateWord } from '../../ui/badge.tsx';
-import { choiceFilter } from '../../ui/filters.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { StateDot, StateWord } from '../../ui/controls/badge.tsx';
+import { choiceFilter } from '../../ui/lists/filters.tsx';
+import { type Column, Table } from '../../ui/lists/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';
 import { AttemptExchange } from './attempt-exchange.tsx';
 import { callbacksText as text, callbackWord } from './callbacks-text.ts';

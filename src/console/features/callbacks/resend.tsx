@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { useIsOperator, useRoleReason } from '../../api/session.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
-import { SelectField } from '../../ui/field.tsx';
-import { RotateCw } from '../../ui/icons.ts';
-import { SendButton } from '../../ui/send-button.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { SelectField } from '../../ui/forms/field.tsx';
+import { RotateCw } from '../../ui/controls/icons.ts';
+import { SendButton } from '../../ui/forms/send-button.tsx';
 import { dayMs } from '../../ui/time.tsx';
 import { callbacksText } from './callbacks-text.ts';
 

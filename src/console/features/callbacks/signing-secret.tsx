@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { useRoleReason } from '../../api/session.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
-import { SelectField } from '../../ui/field.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { CodeBlock } from '../../ui/controls/code-block.tsx';
+import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { SelectField } from '../../ui/forms/field.tsx';
 import { Card } from '../../ui/page.tsx';
-import { ShownOnce } from '../../ui/shown-once.tsx';
+import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { callbacksText } from './callbacks-text.ts';
 import { verifySample } from './verify-sample.ts';
 

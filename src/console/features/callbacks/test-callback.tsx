@@ -1,10 +1,10 @@
 import { useSend } from '../../api/queries.ts';
 import { useRoleReason } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Form, useFields } from '../../ui/form.tsx';
-import { Send } from '../../ui/icons.ts';
-import { Notice } from '../../ui/notice.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { TextField } from '../../ui/forms/field.tsx';
+import { Form, useFields } from '../../ui/forms/form.tsx';
+import { Send } from '../../ui/controls/icons.ts';
+import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { callbacksText } from './callbacks-text.ts';
 

@@ -1,11 +1,11 @@
 import type { LoadedCatalogue } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
+import { Badge } from '../../ui/controls/badge.tsx';
+import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { amountWords, number } from '../../ui/money.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
-import { TableCard } from '../../ui/table-card.tsx';
+import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration, ExactTime, Time, useNow } from '../../ui/time.tsx';
 import { catalogueText } from './catalogue-text.ts';
 

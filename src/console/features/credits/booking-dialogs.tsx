@@ -1,9 +1,9 @@
 import type { Account } from '../../api/contract.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { useFields } from '../../ui/form.tsx';
-import { Plus, Scale } from '../../ui/icons.ts';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { TextField } from '../../ui/forms/field.tsx';
+import { useFields } from '../../ui/forms/form.tsx';
+import { Plus, Scale } from '../../ui/controls/icons.ts';
 import { creditsText } from './credits-text.ts';
 
 type Props = { readonly account: Account };

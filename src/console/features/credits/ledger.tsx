@@ -1,10 +1,10 @@
 import type { LedgerEntry } from '../../api/contract.ts';
-import { shortId } from '../../ui/copy.tsx';
-import { choiceFilter, type Filter } from '../../ui/filters.tsx';
-import { Coins } from '../../ui/icons.ts';
-import { List } from '../../ui/list.tsx';
+import { shortId } from '../../ui/controls/copy.tsx';
+import { choiceFilter, type Filter } from '../../ui/lists/filters.tsx';
+import { Coins } from '../../ui/controls/icons.ts';
+import { List } from '../../ui/lists/list.tsx';
 import { Change, number, PriceName } from '../../ui/money.tsx';
-import type { Column } from '../../ui/table.tsx';
+import type { Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { creditsText, kindWord } from './credits-text.ts';

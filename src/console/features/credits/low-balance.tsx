@@ -1,10 +1,10 @@
 import { useRead, useSend } from '../../api/queries.ts';
-import { ChangeButton } from '../../ui/change-button.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Form, useFields } from '../../ui/form.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
+import { ChangeButton } from '../../ui/forms/change-button.tsx';
+import { TextField } from '../../ui/forms/field.tsx';
+import { Form, useFields } from '../../ui/forms/form.tsx';
+import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/feedback/toast.tsx';
 import { lowBalanceText as text } from './credits-text.ts';
 
 /** The balance below which the console warns everyone in the account. Owners choose it. */

@@ -1,7 +1,7 @@
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { useFields } from '../../ui/form.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { TextField } from '../../ui/forms/field.tsx';
+import { useFields } from '../../ui/forms/form.tsx';
 import { creditsText } from './credits-text.ts';
 
 /** Owners add the credits of a code. */

@@ -1,5 +1,5 @@
-import { FilterSelect } from '../../ui/field.tsx';
-import { useChoice } from '../../ui/filters.tsx';
+import { FilterSelect } from '../../ui/forms/field.tsx';
+import { useChoice } from '../../ui/lists/filters.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
 import { creditsText } from './credits-text.ts';
 

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { EventEndpoint } from '../../api/contract.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { CheckField, TextField } from '../../ui/field.tsx';
-import { useFields } from '../../ui/form.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { CheckField, TextField } from '../../ui/forms/field.tsx';
+import { useFields } from '../../ui/forms/form.tsx';
 import { eventsText as text, eventTypes, typeWords } from './events-text.ts';
 
 type DialogProps = { readonly endpoint: EventEndpoint | undefined; readonly onClose: () => void };

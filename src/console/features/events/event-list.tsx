@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Event } from '../../api/contract.ts';
 import { useRoleReason } from '../../api/session.ts';
-import { CopyId } from '../../ui/copy.tsx';
-import { Button } from '../../ui/button.tsx';
-import { InfoDialog } from '../../ui/dialog.tsx';
-import { choiceFilter } from '../../ui/filters.tsx';
-import { Bell, RotateCw } from '../../ui/icons.ts';
-import { List } from '../../ui/list.tsx';
+import { CopyId } from '../../ui/controls/copy.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { InfoDialog } from '../../ui/forms/dialog.tsx';
+import { choiceFilter } from '../../ui/lists/filters.tsx';
+import { Bell, RotateCw } from '../../ui/controls/icons.ts';
+import { List } from '../../ui/lists/list.tsx';
 import { Facts } from '../../ui/page.tsx';
-import { SendButton } from '../../ui/send-button.tsx';
-import type { Column } from '../../ui/table.tsx';
+import { SendButton } from '../../ui/forms/send-button.tsx';
+import type { Column } from '../../ui/lists/table.tsx';
 import { ExactTime, Time } from '../../ui/time.tsx';
 import { callbacksText } from '../callbacks/callbacks-text.ts';
 import {

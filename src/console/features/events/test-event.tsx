@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { InfoDialog } from '../../ui/dialog.tsx';
-import { SelectField } from '../../ui/field.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { InfoDialog } from '../../ui/forms/dialog.tsx';
+import { SelectField } from '../../ui/forms/field.tsx';
 import { TestOutcome } from '../callbacks/test-callback.tsx';
 import { type EventType, eventsText as text, eventTypes, typeWords } from './events-text.ts';
 

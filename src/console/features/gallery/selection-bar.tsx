@@ -4,15 +4,15 @@ import type { GalleryVideo } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { AccountContext, useAction } from '../../api/queries.ts';
 import { useRoleReason } from '../../api/session.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Button } from '../../ui/button.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
-import { Download, Tags, Trash2, X } from '../../ui/icons.ts';
-import { toast } from '../../ui/toast.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { Download, Tags, Trash2, X } from '../../ui/controls/icons.ts';
+import { toast } from '../../ui/feedback/toast.tsx';
 import { galleryText } from './gallery-text.ts';
 import { TagDialog } from './tag-dialog.tsx';
 import type { Selection } from './use-selection.ts';
-import '../../ui/selection.css';
+import '../../ui/lists/selection.css';
 
 type BarProps = { readonly selection: Selection; readonly videos: readonly GalleryVideo[] };
 

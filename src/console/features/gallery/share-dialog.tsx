@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { ShareLink } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { CheckField, Segmented, TextField } from '../../ui/field.tsx';
-import { useFields } from '../../ui/form.tsx';
-import { ReadError } from '../../ui/loaded.tsx';
-import { SendButton } from '../../ui/send-button.tsx';
-import { ShownOnce } from '../../ui/shown-once.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { CheckField, Segmented, TextField } from '../../ui/forms/field.tsx';
+import { useFields } from '../../ui/forms/form.tsx';
+import { ReadError } from '../../ui/feedback/loaded.tsx';
+import { SendButton } from '../../ui/forms/send-button.tsx';
+import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { dayMs, ExactTime, localTime, useNow } from '../../ui/time.tsx';
 import { galleryText } from './gallery-text.ts';
 

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Plus, X } from '../../ui/icons.ts';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { TextField } from '../../ui/forms/field.tsx';
+import { Plus, X } from '../../ui/controls/icons.ts';
 import { galleryText } from './gallery-text.ts';
 
 const maxSuggestions = 8;

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/feedback/toast.tsx';
 
 /** Favorites change immediately; when the latest request fails, they show what the service returned. */
 export function useFavorites() {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
 import { useRoleReason } from '../../api/session.ts';
-import { Film, Star } from '../../ui/icons.ts';
+import { Film, Star } from '../../ui/controls/icons.ts';
 import { galleryText } from './gallery-text.ts';
 import type { Links } from './use-labels.ts';
 

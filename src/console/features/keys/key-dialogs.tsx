@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { UsedApiKey } from '../../api/contract.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { ChangeButton } from '../../ui/change-button.tsx';
-import { SelectField } from '../../ui/field.tsx';
-import { ShownOnce } from '../../ui/shown-once.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { ChangeButton } from '../../ui/forms/change-button.tsx';
+import { SelectField } from '../../ui/forms/field.tsx';
+import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { type OfAccount, stateOf } from './key-state.ts';
 import { keysText } from './keys-text.ts';
 import { TryKey } from './try-key.tsx';

@@ -1,11 +1,11 @@
-import { ordinaryScopes, scopes as allScopes } from '../../../accounts/api-key.ts';
+import { ordinaryScopes, scopes as allScopes } from '../../../accounts/keys/api-key.ts';
 import type { UsedApiKey } from '../../api/contract.ts';
 import { accountPages } from '../../pages.ts';
-import { Badge, StateDot } from '../../ui/badge.tsx';
-import { KeyRound } from '../../ui/icons.ts';
-import { List } from '../../ui/list.tsx';
+import { Badge, StateDot } from '../../ui/controls/badge.tsx';
+import { KeyRound } from '../../ui/controls/icons.ts';
+import { List } from '../../ui/lists/list.tsx';
 import { number } from '../../ui/money.tsx';
-import type { Column } from '../../ui/table.tsx';
+import type { Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { KeyActions } from './key-dialogs.tsx';
 import { type OfAccount, stateOf } from './key-state.ts';

@@ -1,5 +1,5 @@
-import { brand } from '../../api/brand.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { brand } from '../../api/page-brand.ts';
+import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { useFirstRequest } from '../playground/request-samples.ts';
 import { keysText } from './keys-text.ts';
 

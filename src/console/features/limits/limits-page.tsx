@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import type { Answer } from '../../api/call.ts';
-import { brand } from '../../api/brand.ts';
+import { brand } from '../../api/page-brand.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { bytes, number } from '../../ui/money.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
-import { LimitMeter } from '../../ui/meter.tsx';
+import { Loaded } from '../../ui/feedback/loaded.tsx';
+import { LimitMeter } from '../../ui/charts/meter.tsx';
 import { limitsText as text } from './limits-text.ts';
 import './limits.css';
 

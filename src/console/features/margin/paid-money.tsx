@@ -1,4 +1,4 @@
-import { sectionTitle } from '../../../credits/section-titles.ts';
+import { sectionTitle } from '../../../credits/reports/section-titles.ts';
 import type { Answer } from '../../api/call.ts';
 import { credits, moneyOf, priceOf } from '../../ui/money.tsx';
 import { Tiles } from '../../ui/page.tsx';

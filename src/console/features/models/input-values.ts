@@ -1,4 +1,4 @@
-import type { UploadKind } from '../../../media/upload.ts';
+import type { UploadKind } from '../../../media/references/upload.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { maxUploadMegabytes, type UploadKind } from '../../../media/upload.ts';
+import { maxUploadMegabytes, type UploadKind } from '../../../media/references/upload.ts';
 import type { Model } from '../../api/contract.ts';
 import { number } from '../../ui/money.tsx';
 import { boundsOf, isObject, mediaKindOf } from './input-values.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Model } from '../../api/contract.ts';
-import { Film } from '../../ui/icons.ts';
+import { Film } from '../../ui/controls/icons.ts';
 import { modelsText } from './models-text.ts';
 import './models.css';
 

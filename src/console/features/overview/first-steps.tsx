@@ -2,7 +2,7 @@ import { Link } from 'wouter-preact';
 import type { Overview } from '../../api/contract.ts';
 import { useAccount, useIsOwner } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
-import { Check } from '../../ui/icons.ts';
+import { Check } from '../../ui/controls/icons.ts';
 import { Card } from '../../ui/page.tsx';
 import { overviewText } from './overview-text.ts';
 import './overview.css';

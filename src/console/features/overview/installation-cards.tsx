@@ -1,15 +1,15 @@
 import { Link } from 'wouter-preact';
 import type { InstallationOverview } from '../../api/contract.ts';
 import { opsPaths } from '../../paths.ts';
-import { StateDot } from '../../ui/badge.tsx';
+import { StateDot } from '../../ui/controls/badge.tsx';
 import { number } from '../../ui/money.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { relativeTime, Time, useNow } from '../../ui/time.tsx';
 import { failWord } from '../tasks/tasks-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
-import { Meter } from '../../ui/meter.tsx';
+import { Meter } from '../../ui/charts/meter.tsx';
 import { installationText } from './overview-text.ts';
 import './overview.css';
 

@@ -1,4 +1,4 @@
-import { brand } from '../../api/brand.ts';
+import { brand } from '../../api/page-brand.ts';
 import { number } from '../../ui/money.tsx';
 
 /** Every text of both overviews. */

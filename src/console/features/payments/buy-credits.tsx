@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../api/call.ts';
-import { brand } from '../../api/brand.ts';
+import { brand } from '../../api/page-brand.ts';
 import { useRead } from '../../api/queries.ts';
 import { useIsOwner } from '../../api/session.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Badge } from '../../ui/badge.tsx';
-import { Dialog, DialogBody, DialogButton } from '../../ui/dialog.tsx';
-import { CreditCard } from '../../ui/icons.ts';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { Badge } from '../../ui/controls/badge.tsx';
+import { Dialog, DialogBody, DialogButton } from '../../ui/forms/dialog.tsx';
+import { CreditCard } from '../../ui/controls/icons.ts';
 import { credits, priceOf } from '../../ui/money.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/feedback/notice.tsx';
 import { paymentsText } from './payments-text.ts';
 import './payments.css';
 

@@ -3,9 +3,9 @@ import { useEffect } from 'preact/hooks';
 import type { TopUp } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { useAddress } from '../../ui/filters.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { useAddress } from '../../ui/lists/filters.tsx';
+import { Notice } from '../../ui/feedback/notice.tsx';
 import { paymentsText as text } from './payments-text.ts';
 
 const soonMs = 2000;

@@ -1,12 +1,12 @@
 import type { Answer } from '../../api/call.ts';
 import { useRead } from '../../api/queries.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { CreditCard } from '../../ui/icons.ts';
-import { Loaded } from '../../ui/loaded.tsx';
+import { Empty } from '../../ui/feedback/empty.tsx';
+import { CreditCard } from '../../ui/controls/icons.ts';
+import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { number } from '../../ui/money.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/feedback/notice.tsx';
 import { Page, Tiles } from '../../ui/page.tsx';
-import { TableCard } from '../../ui/table-card.tsx';
+import { TableCard } from '../../ui/lists/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { obstacleWords, paymentsText as text } from './payments-text.ts';

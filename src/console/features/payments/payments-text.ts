@@ -1,5 +1,5 @@
 import type { AdminTopUp, UngrantedPayment } from '../../api/contract.ts';
-import { type Word, wordOf } from '../../ui/badge.tsx';
+import { type Word, wordOf } from '../../ui/controls/badge.tsx';
 import { credits, number } from '../../ui/money.tsx';
 
 // Every text about buying credits and about payments.

@@ -1,11 +1,11 @@
 import type { AdminTopUp, TopUp } from '../../api/contract.ts';
-import { Badge, StateDot, StateWord } from '../../ui/badge.tsx';
-import { CopyId } from '../../ui/copy.tsx';
-import { choiceFilter } from '../../ui/filters.tsx';
-import { CreditCard, ExternalLink } from '../../ui/icons.ts';
-import { List } from '../../ui/list.tsx';
+import { Badge, StateDot, StateWord } from '../../ui/controls/badge.tsx';
+import { CopyId } from '../../ui/controls/copy.tsx';
+import { choiceFilter } from '../../ui/lists/filters.tsx';
+import { CreditCard, ExternalLink } from '../../ui/controls/icons.ts';
+import { List } from '../../ui/lists/list.tsx';
 import { credits, priceOf } from '../../ui/money.tsx';
-import type { Column } from '../../ui/table.tsx';
+import type { Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TestMode, useSale } from './buy-credits.tsx';

@@ -1,6 +1,6 @@
 import type { Account } from '../../api/contract.ts';
-import { Users } from '../../ui/icons.ts';
-import { List } from '../../ui/list.tsx';
+import { Users } from '../../ui/controls/icons.ts';
+import { List } from '../../ui/lists/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { roleWord } from './role-text.ts';
 import { InviteButton } from './invite-dialog.tsx';

@@ -1,6 +1,6 @@
-import { X } from '../../ui/icons.ts';
-import { SendButton } from '../../ui/send-button.tsx';
-import { TableCard } from '../../ui/table-card.tsx';
+import { X } from '../../ui/controls/icons.ts';
+import { SendButton } from '../../ui/forms/send-button.tsx';
+import { TableCard } from '../../ui/lists/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
 import { roleWord } from './role-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';

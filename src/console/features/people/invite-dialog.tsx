@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import { type Role, roles } from '../../../people/role.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { DialogButton, InfoDialog } from '../../ui/dialog.tsx';
-import { CheckField, Field, Segmented, TextField } from '../../ui/field.tsx';
-import { useFields } from '../../ui/form.tsx';
-import { UserPlus } from '../../ui/icons.ts';
-import { ShownOnce } from '../../ui/shown-once.tsx';
+import { type Role, roles } from '../../../accounts/people/role.ts';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { DialogButton, InfoDialog } from '../../ui/forms/dialog.tsx';
+import { CheckField, Field, Segmented, TextField } from '../../ui/forms/field.tsx';
+import { useFields } from '../../ui/forms/form.tsx';
+import { UserPlus } from '../../ui/controls/icons.ts';
+import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { roleRights } from './role-rights.ts';
 import { roleWords } from './role-text.ts';
 import { AccountSearch } from '../accounts/account-search.tsx';

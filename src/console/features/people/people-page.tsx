@@ -1,12 +1,12 @@
 import type { Person } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';
-import type { Filter } from '../../ui/filters.tsx';
-import { useAddress } from '../../ui/filters.tsx';
-import { Users } from '../../ui/icons.ts';
-import { List } from '../../ui/list.tsx';
+import type { Filter } from '../../ui/lists/filters.tsx';
+import { useAddress } from '../../ui/lists/filters.tsx';
+import { Users } from '../../ui/controls/icons.ts';
+import { List } from '../../ui/lists/list.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
+import { Tabs } from '../../ui/controls/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { roleWord } from './role-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';

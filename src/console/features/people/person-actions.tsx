@@ -1,10 +1,19 @@
 import { useState } from 'preact/hooks';
 import type { Person } from '../../api/contract.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import type { Icon } from '../../ui/icon.ts';
-import { Ellipsis, KeyRound, LogOut, ShieldCheck, ShieldOff, Trash2, UserCheck, UserX } from '../../ui/icons.ts';
-import { Menu } from '../../ui/menu.tsx';
-import { ShownOnce } from '../../ui/shown-once.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import type { Icon } from '../../ui/controls/icon.ts';
+import {
+  Ellipsis,
+  KeyRound,
+  LogOut,
+  ShieldCheck,
+  ShieldOff,
+  Trash2,
+  UserCheck,
+  UserX,
+} from '../../ui/controls/icons.ts';
+import { Menu } from '../../ui/controls/menu.tsx';
+import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { peopleText } from './people-text.ts';
 
 type Act = {

@@ -1,6 +1,6 @@
 import type { Person } from '../../api/contract.ts';
 import { useMe } from '../../api/session.ts';
-import { Badge, StateDot } from '../../ui/badge.tsx';
+import { Badge, StateDot } from '../../ui/controls/badge.tsx';
 import { peopleText } from './people-text.ts';
 
 type NameProps = { readonly person: Pick<Person, 'userId' | 'email'> };

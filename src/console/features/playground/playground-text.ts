@@ -1,6 +1,6 @@
-import { mediaFormats, type UploadKind } from '../../../media/upload.ts';
+import { mediaFormats, type UploadKind } from '../../../media/references/upload.ts';
 import { credits, number } from '../../ui/money.tsx';
-import { maxVariants } from './draft.ts';
+import { maxVariants } from './draft/draft.ts';
 
 // Every text of the playground.
 

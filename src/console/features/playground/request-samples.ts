@@ -1,6 +1,6 @@
-import { brand } from '../../api/brand.ts';
+import { brand } from '../../api/page-brand.ts';
 import { useRead } from '../../api/queries.ts';
-import type { Sample } from '../../ui/code-block.tsx';
+import type { Sample } from '../../ui/controls/code-block.tsx';
 import { playgroundText } from './playground-text.ts';
 
 /** The request of the form as programs send it, to the host of this page. None needs an installed package. */

@@ -3,10 +3,10 @@ import { send } from '../../api/call.ts';
 import { type ApiProblem, failureOf, problemOf } from '../../api/problem.ts';
 import { AccountContext, useAction, useRefresh } from '../../api/queries.ts';
 import { randomKey } from '../../api/random-key.ts';
-import { toast } from '../../ui/toast.tsx';
-import { maxVariants } from './draft.ts';
+import { toast } from '../../ui/feedback/toast.tsx';
+import { maxVariants } from './draft/draft.ts';
 import { playgroundText } from './playground-text.ts';
-import type { Variant } from './variants.ts';
+import type { Variant } from './form/variants.ts';
 
 /** Each variant of an opened form is sent with these. They stay the same until one is accepted, so that a retry is the same request. */
 type Slot = { readonly key: string; readonly seed: number };

@@ -1,4 +1,4 @@
-import { conditionsOf, type PriceConditions } from '../../../models/price-rows.ts';
+import { conditionsOf, type PriceConditions } from '../../../catalogue/prices/price-conditions.ts';
 import type { Answer } from '../../api/call.ts';
 import type { ModelPrice } from '../../api/contract.ts';
 import type { CreditAmounts } from '../../ui/money.tsx';

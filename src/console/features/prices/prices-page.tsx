@@ -1,10 +1,10 @@
 import type { Account, ModelPrice } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { DialogButton } from '../../ui/dialog.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
+import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { number } from '../../ui/money.tsx';
 import { Page } from '../../ui/page.tsx';
-import { TableCard } from '../../ui/table-card.tsx';
+import { TableCard } from '../../ui/lists/table-card.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
 import { Amounts, amountsAt, conditionWords, type PricedModel, type PriceLine } from './price-parts.tsx';
 import { pricesText } from './prices-text.ts';

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api/contract.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Segmented, TextField } from '../../ui/field.tsx';
-import { useFields } from '../../ui/form.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { Segmented, TextField } from '../../ui/forms/field.tsx';
+import { useFields } from '../../ui/forms/form.tsx';
 import { amountWords } from '../../ui/money.tsx';
 import { exactTime } from '../../ui/time.tsx';
 import { auditHint } from '../audit/audit-hint.ts';

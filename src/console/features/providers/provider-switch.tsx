@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Provider } from '../../api/contract.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
-import { Segmented } from '../../ui/field.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { Segmented } from '../../ui/forms/field.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
 import { providersText, switchStates, switchWord } from './providers-text.ts';
 

@@ -1,10 +1,10 @@
 import type { ProviderTest } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
-import { StateDot } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogActions, DialogBody, DialogButton } from '../../ui/dialog.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
+import { StateDot } from '../../ui/controls/badge.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Dialog, DialogActions, DialogBody, DialogButton } from '../../ui/forms/dialog.tsx';
+import { ErrorBox } from '../../ui/feedback/notice.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { duration } from '../../ui/time.tsx';
 import { outcomeWord, providersText } from './providers-text.ts';

@@ -1,13 +1,13 @@
 import type { Provider } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { Server } from '../../ui/icons.ts';
-import { Loaded } from '../../ui/loaded.tsx';
+import { Empty } from '../../ui/feedback/empty.tsx';
+import { Server } from '../../ui/controls/icons.ts';
+import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { number } from '../../ui/money.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/lists/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';
-import { StateWord } from '../../ui/badge.tsx';
+import { StateWord } from '../../ui/controls/badge.tsx';
 import { MarginCard } from '../margin/margin-card.tsx';
 import { TestButton } from './provider-test.tsx';
 import { SwitchButton } from './provider-switch.tsx';

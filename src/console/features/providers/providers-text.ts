@@ -1,5 +1,5 @@
 import type { Provider } from '../../api/contract.ts';
-import type { Word } from '../../ui/badge.tsx';
+import type { Word } from '../../ui/controls/badge.tsx';
 import { number } from '../../ui/money.tsx';
 import { duration } from '../../ui/time.tsx';
 

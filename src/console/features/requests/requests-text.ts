@@ -1,4 +1,4 @@
-import type { Tone } from '../../ui/badge.tsx';
+import type { Tone } from '../../ui/controls/badge.tsx';
 
 /** Every text of the request log. */
 export const requestsText = {

@@ -1,19 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Passkey } from '../../api/contract.ts';
-import { newPasskey } from '../../api/passkeys.ts';
+import { newPasskey } from '../../api/browser-passkeys.ts';
 import { send } from '../../api/call.ts';
 import { useAction, useRead } from '../../api/queries.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogActions, DialogBody, DialogButton } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
-import { Fingerprint, Plus } from '../../ui/icons.ts';
-import { List } from '../../ui/list.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Dialog, DialogActions, DialogBody, DialogButton } from '../../ui/forms/dialog.tsx';
+import { TextField } from '../../ui/forms/field.tsx';
+import { Form } from '../../ui/forms/form.tsx';
+import { Fingerprint, Plus } from '../../ui/controls/icons.ts';
+import { List } from '../../ui/lists/list.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/feedback/toast.tsx';
 import { deviceOf } from './device.ts';
 import { securityText } from './security-text.ts';
 

@@ -4,7 +4,7 @@ import { useLocation } from 'wouter-preact';
 import { AccountContext } from '../../api/queries.ts';
 import { personalNav } from '../../shell/nav.ts';
 import { Page } from '../../ui/page.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
+import { Tabs } from '../../ui/controls/tabs.tsx';
 import { securityText } from './security-text.ts';
 
 type PersonalProps = { readonly lead: string; readonly children: ComponentChildren };

@@ -2,7 +2,7 @@ import { Link } from 'wouter-preact';
 import { useMe } from '../../api/session.ts';
 import { opsPaths, paths } from '../../paths.ts';
 import { Card, Facts } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/lists/table.tsx';
 import { roleWord } from '../people/role-text.ts';
 import { PersonalPage } from './personal-page.tsx';
 import { securityText } from './security-text.ts';

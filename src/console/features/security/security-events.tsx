@@ -1,5 +1,5 @@
-import { ScrollText } from '../../ui/icons.ts';
-import { List } from '../../ui/list.tsx';
+import { ScrollText } from '../../ui/controls/icons.ts';
+import { List } from '../../ui/lists/list.tsx';
 import { Card } from '../../ui/page.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { deviceOf } from './device.ts';

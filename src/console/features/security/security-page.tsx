@@ -1,10 +1,10 @@
 import { useRead, useSend } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Form, useFields } from '../../ui/form.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { TextField } from '../../ui/forms/field.tsx';
+import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Card } from '../../ui/page.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/feedback/toast.tsx';
 import { PersonalPage } from './personal-page.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { securityText } from './security-text.ts';

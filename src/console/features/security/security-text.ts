@@ -1,4 +1,4 @@
-import { minPasswordLength } from '../../../people/user.ts';
+import { minPasswordLength } from '../../../accounts/people/user-rules.ts';
 import type { SecurityEvent } from '../../api/contract.ts';
 
 /** Every string of a person's own settings, and of security events. */

@@ -1,9 +1,9 @@
 import { useRead } from '../../api/queries.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Monitor } from '../../ui/icons.ts';
-import { List } from '../../ui/list.tsx';
+import { Badge } from '../../ui/controls/badge.tsx';
+import { Monitor } from '../../ui/controls/icons.ts';
+import { List } from '../../ui/lists/list.tsx';
 import { Card } from '../../ui/page.tsx';
-import { SendButton } from '../../ui/send-button.tsx';
+import { SendButton } from '../../ui/forms/send-button.tsx';
 import { Time } from '../../ui/time.tsx';
 import { deviceOf } from './device.ts';
 import { securityText } from './security-text.ts';

@@ -4,10 +4,10 @@ import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { signInPaths } from '../../paths.ts';
 import { Gate, GateLoading } from '../../shell/gate.tsx';
-import { Button, LinkButton } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Form, useFields } from '../../ui/form.tsx';
-import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { Button, LinkButton } from '../../ui/controls/button.tsx';
+import { TextField } from '../../ui/forms/field.tsx';
+import { Form, useFields } from '../../ui/forms/form.tsx';
+import { ErrorBox, Notice } from '../../ui/feedback/notice.tsx';
 import { useEnter } from './next-page.ts';
 import { signInText as text } from './sign-in-text.ts';
 

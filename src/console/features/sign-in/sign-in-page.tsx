@@ -1,16 +1,16 @@
 import { Redirect, useSearch } from 'wouter-preact';
 import { type Answer, searchOf } from '../../api/call.ts';
-import { signInWithPasskey } from '../../api/passkeys.ts';
+import { signInWithPasskey } from '../../api/browser-passkeys.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useAction, useRead, useSend } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';
 import { signInPaths } from '../../paths.ts';
 import { Gate, GateWaiting } from '../../shell/gate.tsx';
-import { Button, LinkButton } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Form, useFields } from '../../ui/form.tsx';
-import { Fingerprint } from '../../ui/icons.ts';
-import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { Button, LinkButton } from '../../ui/controls/button.tsx';
+import { TextField } from '../../ui/forms/field.tsx';
+import { Form, useFields } from '../../ui/forms/form.tsx';
+import { Fingerprint } from '../../ui/controls/icons.ts';
+import { ErrorBox, Notice } from '../../ui/feedback/notice.tsx';
 import { nextPage, useEnter } from './next-page.ts';
 import { signInText as text } from './sign-in-text.ts';
 

@@ -1,5 +1,5 @@
-import { minPasswordLength } from '../../../people/user.ts';
-import { brand } from '../../api/brand.ts';
+import { minPasswordLength } from '../../../accounts/people/user-rules.ts';
+import { brand } from '../../api/page-brand.ts';
 
 /** Every string of the pages before a sign-in. */
 export const signInText = {

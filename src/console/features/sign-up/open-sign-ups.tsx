@@ -1,9 +1,9 @@
 import type { SignUp } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
-import { ShownOnce } from '../../ui/shown-once.tsx';
-import { TableCard } from '../../ui/table-card.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { ShownOnce } from '../../ui/forms/shown-once.tsx';
+import { TableCard } from '../../ui/lists/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
 import { peopleText } from '../people/people-text.ts';
 import { signUpText as text } from './sign-up-text.ts';

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import { brand } from '../../api/brand.ts';
+import { brand } from '../../api/page-brand.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { signInPaths } from '../../paths.ts';
 import { Gate, GateWaiting } from '../../shell/gate.tsx';
-import { Button, LinkButton } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Form, useFields } from '../../ui/form.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { Button, LinkButton } from '../../ui/controls/button.tsx';
+import { TextField } from '../../ui/forms/field.tsx';
+import { Form, useFields } from '../../ui/forms/form.tsx';
+import { Notice } from '../../ui/feedback/notice.tsx';
 import { signUpText as text } from './sign-up-text.ts';
 
 /** Requests the link that opens an account. The page shows the same whether the address is registered or not. */

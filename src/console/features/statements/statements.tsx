@@ -1,12 +1,12 @@
-import { sectionTitle } from '../../../credits/section-titles.ts';
+import { sectionTitle } from '../../../credits/reports/section-titles.ts';
 import type { Statement, StatementLine } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { statementPath } from '../../paths.ts';
-import { FilterSelect } from '../../ui/field.tsx';
-import { useAddress } from '../../ui/filters.tsx';
-import { Download, ExternalLink } from '../../ui/icons.ts';
-import { Loaded } from '../../ui/loaded.tsx';
+import { FilterSelect } from '../../ui/forms/field.tsx';
+import { useAddress } from '../../ui/lists/filters.tsx';
+import { Download, ExternalLink } from '../../ui/controls/icons.ts';
+import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Change, number, priceNameOf } from '../../ui/money.tsx';
 import { Card } from '../../ui/page.tsx';
 import { monthName, monthsSince, thisMonth } from './months.ts';

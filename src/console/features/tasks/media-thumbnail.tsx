@@ -1,4 +1,4 @@
-import { Film, Link2, Music } from '../../ui/icons.ts';
+import { Film, Link2, Music } from '../../ui/controls/icons.ts';
 import { useState } from 'preact/hooks';
 import './media.css';
 

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { TaskRecord } from '../../api/contract.ts';
-import { CircleAlert, Clapperboard, Film } from '../../ui/icons.ts';
+import { CircleAlert, Clapperboard, Film } from '../../ui/controls/icons.ts';
 import { taskWord } from './tasks-text.ts';
-import './task.css';
+import './detail/task.css';
 
 type PosterProps = { readonly url: string | null; readonly task: TaskRecord };
 

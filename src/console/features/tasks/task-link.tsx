@@ -1,6 +1,6 @@
 import { Link } from 'wouter-preact';
-import { shortId } from '../../ui/copy.tsx';
-import { useTaskPaths } from './use-task.ts';
+import { shortId } from '../../ui/controls/copy.tsx';
+import { useTaskPaths } from './detail/use-task.ts';
 
 /** To the page of a task in the area of the reader. */
 export function TaskLink({ taskId }: { readonly taskId: string }) {

@@ -1,10 +1,10 @@
 import type { Trends } from '../../api/contract.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { Server } from '../../ui/icons.ts';
-import { LineChart } from '../../ui/line-chart.tsx';
+import { Empty } from '../../ui/feedback/empty.tsx';
+import { Server } from '../../ui/controls/icons.ts';
+import { LineChart } from '../../ui/charts/line-chart.tsx';
 import { number } from '../../ui/money.tsx';
 import { Card } from '../../ui/page.tsx';
-import { TableCard } from '../../ui/table-card.tsx';
+import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration } from '../../ui/time.tsx';
 import { seriesColors } from '../credits/day-chart.tsx';
 import { namesOf } from './buckets.ts';

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Trends } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { FilterSelect } from '../../ui/field.tsx';
-import { Building2 } from '../../ui/icons.ts';
-import { ReadError } from '../../ui/loaded.tsx';
+import { Empty } from '../../ui/feedback/empty.tsx';
+import { FilterSelect } from '../../ui/forms/field.tsx';
+import { Building2 } from '../../ui/controls/icons.ts';
+import { ReadError } from '../../ui/feedback/loaded.tsx';
 import { number } from '../../ui/money.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/lists/table.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { trendsText } from './trends-text.ts';
 

@@ -1,12 +1,12 @@
 import type { Trends } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { BarChart } from '../../ui/chart.tsx';
-import { FilterSelect } from '../../ui/field.tsx';
-import { useChoice } from '../../ui/filters.tsx';
-import { LineChart } from '../../ui/line-chart.tsx';
-import { Loaded } from '../../ui/loaded.tsx';
+import { BarChart } from '../../ui/charts/chart.tsx';
+import { FilterSelect } from '../../ui/forms/field.tsx';
+import { useChoice } from '../../ui/lists/filters.tsx';
+import { LineChart } from '../../ui/charts/line-chart.tsx';
+import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { moneyOf, number, priceOf } from '../../ui/money.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Tiles } from '../../ui/page.tsx';
 import { duration } from '../../ui/time.tsx';
 import { namesOf, ranges } from './buckets.ts';

@@ -1,5 +1,5 @@
 import { Card } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { StackedDays } from '../credits/day-chart.tsx';
 import type { Report } from './usage-models.tsx';
 import { usageText } from './usage-text.ts';

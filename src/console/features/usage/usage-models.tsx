@@ -1,10 +1,10 @@
 import type { Answer } from '../../api/call.ts';
 import type { ModelUsage } from '../../api/contract.ts';
 import { number } from '../../ui/money.tsx';
-import { TableCard } from '../../ui/table-card.tsx';
-import type { Column } from '../../ui/table.tsx';
+import { TableCard } from '../../ui/lists/table-card.tsx';
+import type { Column } from '../../ui/lists/table.tsx';
 import { duration } from '../../ui/time.tsx';
-import { Meter } from '../../ui/meter.tsx';
+import { Meter } from '../../ui/charts/meter.tsx';
 import { usageText } from './usage-text.ts';
 
 export type Report = Answer<'/api/v1/usage'>;

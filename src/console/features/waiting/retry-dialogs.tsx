@@ -1,4 +1,4 @@
-import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
 import { waitingText } from './waiting-text.ts';
 

@@ -1,5 +1,5 @@
 import { number } from '../../ui/money.tsx';
-import type { Word } from '../../ui/badge.tsx';
+import type { Word } from '../../ui/controls/badge.tsx';
 
 /** Every text about what waits. */
 export const waitingText = {

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import type { FrameSize } from '../../../media/frame-size.ts';
+import type { FrameSize } from '../../../catalogue/media/frame-size.ts';
 import type { Layer } from '../layers.ts';
 import { choose, type Random } from '../random.ts';
 

@@ -1,4 +1,4 @@
-import type { FrameSize } from '../../../media/frame-size.ts';
+import type { FrameSize } from '../../../catalogue/media/frame-size.ts';
 import { between, choose, type Random } from '../random.ts';
 import { ellipse, gradient, mix, rectangle, type Drawing, type Palette } from './drawing.ts';
 

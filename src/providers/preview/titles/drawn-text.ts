@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import sharp, { type Sharp } from 'sharp';
-import type { FrameSize } from '../../../media/frame-size.ts';
+import type { FrameSize } from '../../../catalogue/media/frame-size.ts';
 import type { Still } from '../layers.ts';
 
 type Lettering = {

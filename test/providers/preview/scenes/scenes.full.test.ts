@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { frameSizes } from '../../../../src/media/frame-size.ts';
+import { frameSizes } from '../../../../src/catalogue/media/frame-size.ts';
 import { createRandom } from '../../../../src/providers/preview/random.ts';
 import { choosePalette, drawn } from '../../../../src/providers/preview/scenes/drawing.ts';
 import { scene } from '../../../../src/providers/preview/scenes/scenes.ts';

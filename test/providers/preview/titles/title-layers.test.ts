@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { frameSizes, type FrameSize } from '../../../../src/media/frame-size.ts';
+import { frameSizes, type FrameSize } from '../../../../src/catalogue/media/frame-size.ts';
 import type { Layer } from '../../../../src/providers/preview/layers.ts';
 import { createRandom } from '../../../../src/providers/preview/random.ts';
 import { choosePalette } from '../../../../src/providers/preview/scenes/drawing.ts';

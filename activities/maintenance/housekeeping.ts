@@ -1,0 +1,156 @@
+import { Context } from '@temporalio/activity';
+import { hourMs } from '../../src/platform/timing/duration.ts';
+import type { HousekeepingStep } from '../../src/temporal/schedules/housekeeping-steps.ts';
+import { deleteExpiredContent } from '../../src/tasks/end/content-deletion.ts';
+import { deleteExpiredUsers, listErasuresByCommand } from '../../src/accounts/people/erasure.ts';
+import { readCursor, saveCursor } from '../../src/platform/database/vacuum.ts';
+import {
+  createAttemptRetentionMs,
+  deliveryRetentionMs,
+  linkRetentionMs,
+  maxRequests,
+  maxRequestsOfAccount,
+  requestRetentionMs,
+  tryRetentionMs,
+} from '../../src/library/operations/retention-periods.ts';
+import {
+  deleteExpiredAccountEvents,
+  deleteExpiredCallbackAttempts,
+  deleteExpiredCreateAttempts,
+  deleteExpiredLinks,
+  deleteExpiredProofs,
+  deleteExpiredRequests,
+  deleteExpiredSecurityEvents,
+  deleteExpiredSessions,
+  deleteExpiredShareLinks,
+  deleteExpiredSignInTries,
+} from '../../src/library/operations/retention.ts';
+import { deleteRequestsUpTo, findCutoff, listOverlongLogs } from '../../src/library/request-log/logged-requests.ts';
+import { countUsage } from '../../src/credits/reports/task-usage.ts';
+import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
+import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/list/task-list.ts';
+import { type ExpiredUpload, listExpiredUploads } from '../../src/media/references/uploads.ts';
+import { deleteUpload, type SweepDeps, sweepDeletions } from './sweep-deletions.ts';
+import { forEachRow, pageSize } from './for-each-row.ts';
+import { deleteTaskFiles } from '../task-files.ts';
+
+/** Media of a failed task is deleted after this time, when no attempt of it can be alive. */
+const leftoverMs = hourMs;
+const maxSweptSlots = 1_000;
+const usagePageSize = 2_000;
+
+export type HousekeepDeps = SweepDeps & {
+  readonly retention: {
+    /** Counts from the success of a task; the record stays. */
+    readonly mediaMs: number;
+    readonly eventsMs: number;
+    /** Counts from the loss of a user's last account. */
+    readonly usersMs: number;
+    /** Undefined stores prompts as long as their task. */
+    readonly promptsMs: number | undefined;
+  };
+};
+
+type Step = (deps: HousekeepDeps) => Promise<void>;
+
+const steps: Record<HousekeepingStep, Step> = {
+  sweepSlots: ({ db }) => sweepSlots(db, maxSweptSlots),
+  deleteExpiredLinks: async ({ db }) => {
+    await deletePages(() => deleteExpiredLinks(db, Date.now() - linkRetentionMs, pageSize));
+    await deletePages(() => deleteExpiredShareLinks(db, Date.now(), pageSize));
+  },
+  deleteExpiredSessions: ({ db }) => deletePages(() => deleteExpiredSessions(db, Date.now(), pageSize)),
+  deleteExpiredProofs: ({ db }) => deletePages(() => deleteExpiredProofs(db, Date.now(), pageSize)),
+  deleteExpiredSignInTries: ({ db }) =>
+    deletePages(() => deleteExpiredSignInTries(db, Date.now() - tryRetentionMs, pageSize)),
+  deleteExpiredCreateAttempts: ({ db }) =>
+    deletePages(() => deleteExpiredCreateAttempts(db, Date.now() - createAttemptRetentionMs, pageSize)),
+  deleteExpiredSecurityEvents: ({ db, retention: { eventsMs } }) =>
+    deletePages(() => deleteExpiredSecurityEvents(db, Date.now() - eventsMs, pageSize)),
+  deleteExpiredAccountEvents: async ({ db, retention: { promptsMs = deliveryRetentionMs } }) => {
+    const retentionMs = Math.min(promptsMs, deliveryRetentionMs);
+    await deletePages(() => deleteExpiredAccountEvents(db, Date.now() - retentionMs, pageSize));
+    await deletePages(() => deleteExpiredCallbackAttempts(db, Date.now() - retentionMs, pageSize));
+  },
+  deleteExpiredUsers: async ({ db, log, retention: { usersMs } }) => {
+    await deletePages(async () => {
+      const userIds = await deleteExpiredUsers(db, Date.now() - usersMs, pageSize);
+      // The log outlives a restore of the database, after which a user has to be erased again.
+      for (const userId of userIds) log.info({ userId }, 'user erased');
+      return userIds.length;
+    });
+    await logErasuresByCommand({ db, log });
+  },
+  deleteExpiredRequests: trimRequestLog,
+  countUsage: ({ db }) => repeatPages(async () => (await countUsage(db, usagePageSize)).tasks, usagePageSize),
+  deleteExpiredContent: async ({ db, retention: { promptsMs } }) => {
+    if (promptsMs !== undefined) await deletePages(() => deleteExpiredContent(db, Date.now() - promptsMs, pageSize));
+  },
+  deleteExpiredMedia,
+  deleteExpiredUploads,
+  sweepDeletions,
+};
+
+export function createHousekeep(deps: HousekeepDeps) {
+  return (step: HousekeepingStep): Promise<void> => steps[step](deps);
+}
+
+const loggedErasures = 'erasures-by-command';
+
+/** The command line writes to a terminal, so a worker logs its erasures. */
+async function logErasuresByCommand({ db, log }: Pick<HousekeepDeps, 'db' | 'log'>): Promise<void> {
+  const logged = Number((await readCursor(db, loggedErasures))?.row ?? 0);
+  const erasures = await listErasuresByCommand(db, logged, pageSize);
+  for (const { userId } of erasures) log.info({ userId }, 'user erased');
+  const last = erasures.at(-1);
+  if (last !== undefined) await saveCursor(db, loggedErasures, String(last.actionId));
+}
+
+function deletePages(deletePage: () => Promise<number>): Promise<void> {
+  return repeatPages(deletePage, pageSize);
+}
+
+async function repeatPages(doPage: () => Promise<number>, size: number): Promise<void> {
+  while ((await doPage()) === size) {
+    Context.current().heartbeat();
+    Context.current().cancellationSignal.throwIfAborted();
+  }
+}
+
+/**
+ * Deletes requests past their retention, and the oldest ones beyond the maximum
+ * number of rows.
+ */
+async function trimRequestLog({ db }: HousekeepDeps): Promise<void> {
+  const beyond = await findCutoff(db, maxRequests);
+  const before = Math.max(Date.now() - requestRetentionMs, beyond?.endedAt ?? 0);
+  await deletePages(() => deleteExpiredRequests(db, before, pageSize));
+  for (const log of await listOverlongLogs(db, maxRequestsOfAccount)) {
+    await deletePages(async () => (await deleteRequestsUpTo(db, log, pageSize)).deleted);
+  }
+}
+
+/** Deletes videos and posters past their retention, and files that failed tasks left. The record stays. */
+async function deleteExpiredMedia(deps: HousekeepDeps): Promise<void> {
+  const { db, media, retention } = deps;
+  await forEachRow<{ readonly taskId: string }>(deps, {
+    name: 'delete-expired-media',
+    page: (page) => listExpiredMedia(db, { retentionMs: retention.mediaMs, leftoverMs, ...page }),
+    work: async ({ taskId }) => {
+      await deleteTaskFiles(media, taskId);
+      await markMediaDeleted(db, taskId);
+      deps.events.emit({ kind: 'reconcile_finding', finding: 'media_expired' });
+    },
+  });
+}
+
+async function deleteExpiredUploads(deps: HousekeepDeps): Promise<void> {
+  await forEachRow<ExpiredUpload>(deps, {
+    name: 'delete-expired-uploads',
+    page: (page) => listExpiredUploads(deps.db, page),
+    work: async ({ uploadId }) => {
+      await deleteUpload(deps, uploadId);
+      deps.events.emit({ kind: 'reconcile_finding', finding: 'upload_expired' });
+    },
+  });
+}

@@ -1,0 +1,26 @@
+import { Context } from '@temporalio/activity';
+import { dayMs } from '../../src/platform/timing/duration.ts';
+import { type PaymentsReconciled, reconcilePayments } from '../../src/credits/payments/payment-reconciliation.ts';
+import type { PaymentDeps } from '../../src/credits/payments/process-payments.ts';
+import type { SalesDeps } from '../close-account.ts';
+import type { RowDeps } from './for-each-row.ts';
+
+export type ReconcilePaymentsDeps = RowDeps &
+  Pick<PaymentDeps, 'events'> & { readonly payments: SalesDeps | undefined };
+
+/** Stripe repeats events for three days; a week leaves operators the time to notice. */
+const windowMs = 7 * dayMs;
+
+export function createReconcilePayments({ db, log, events, payments }: ReconcilePaymentsDeps) {
+  return async (): Promise<PaymentsReconciled> => {
+    if (payments === undefined) return { checked: 0, failed: 0 };
+    const reconciled = await reconcilePayments({ db, log, events, ...payments }, Date.now() - windowMs, () => {
+      Context.current().heartbeat();
+      Context.current().cancellationSignal.throwIfAborted();
+    });
+    for (let failed = 0; failed < reconciled.failed; failed += 1) {
+      events.emit({ kind: 'reconcile_finding', finding: 'failed' });
+    }
+    return reconciled;
+  };
+}

@@ -1,0 +1,53 @@
+import type { Actor } from '../operators/operator.ts';
+import { recordAction } from '../operators/operator-actions.ts';
+import type { OwnAccount } from './memberships.ts';
+import type { SignedIn } from '../sign-in/session-terms.ts';
+import { hourMs } from '../../platform/timing/duration.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { maybeOne, none } from '../../platform/database/statement.ts';
+
+// An operator views an account as its owner sees it. The view belongs to a session, and is written with its entry in the audit log, so
+// that no account is viewed without one. src/api/sign-in/authenticate-session.ts refuses every change by a view.
+
+export const viewMs = hourMs;
+
+export type AccountView = Omit<OwnAccount, 'role'> & { readonly expiresAt: number };
+
+/** The account that the session views; undefined without a view. */
+export const findView = maybeOne<AccountView, [sessionId: string]>({
+  name: 'find-view',
+  text: `
+select accounts.id as "accountId", name, suspended_at as "suspendedAt", suspension_reason as "suspensionReason",
+  viewed_until as "expiresAt"
+from sessions join accounts on accounts.id = viewed_account_id
+where sessions.id = $1 and viewed_until > now()`,
+});
+
+const begin = maybeOne<{ sessionId: string }, [sessionId: string, accountId: string]>({
+  name: 'begin-view',
+  text: `
+update sessions set viewed_account_id = accounts.id, viewed_until = now() + ${viewMs} * interval '1 millisecond'
+from accounts where sessions.id = $1 and accounts.id = $2
+returning sessions.id as "sessionId"`,
+});
+
+/** Begins a view, which replaces an earlier one. Returns false for an unknown account. */
+export function viewAccountAs(
+  db: Database,
+  actor: Actor,
+  {
+    sessionId,
+    accountId,
+    reason,
+  }: Pick<SignedIn, 'sessionId'> & { readonly accountId: string; readonly reason: string },
+): Promise<boolean> {
+  return recordAction(db, actor, async (transaction) => {
+    const isFound = (await begin(transaction, sessionId, accountId)) !== undefined;
+    return { answer: isFound, ...(isFound && { done: { action: 'accounts.view', accountId, details: { reason } } }) };
+  });
+}
+
+export const endView = none<[sessionId: string]>({
+  name: 'end-view',
+  text: 'update sessions set viewed_account_id = null, viewed_until = null where id = $1',
+});

@@ -1,0 +1,66 @@
+import type { SecurityEventKind } from '../sign-in/session-terms.ts';
+import { many, none } from '../../platform/database/statement.ts';
+
+export type Origin = { readonly address: string; readonly userAgent: string };
+
+export type NewSecurityEvent = {
+  readonly kind: SecurityEventKind;
+  /** The person whom the event concerns. */
+  readonly userId?: string | undefined;
+  readonly email?: string | undefined;
+  /** Undefined if the event concerns the person in all their accounts. */
+  readonly accountId?: string | undefined;
+  /** The person or operator who caused the event, unless it was the person concerned. */
+  readonly actor?: string | undefined;
+  readonly origin?: Origin | undefined;
+  /** Contains no secrets. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+};
+
+/** Call it in the transaction of the change. */
+export const recordEvent = none<[event: NewSecurityEvent]>({
+  name: 'record-security-event',
+  text: `
+insert into security_events (kind, user_id, email, account_id, actor, address, user_agent, details)
+values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  values: ({ kind, userId, email, accountId, actor, origin, details = {} }) => [
+    kind,
+    userId,
+    email,
+    accountId,
+    actor,
+    origin?.address,
+    origin?.userAgent,
+    JSON.stringify(details),
+  ],
+});
+
+export type SecurityEvent = Omit<NewSecurityEvent, 'origin'> &
+  Partial<Origin> & { readonly eventId: number; readonly createdAt: number };
+
+type Page = { readonly before?: number | undefined; readonly limit: number };
+
+const columns = `id as "eventId", kind, user_id as "userId", email, account_id as "accountId", actor, address,
+  user_agent as "userAgent", details, created_at as "createdAt"`;
+
+/** The events of an account, and those of its members that concern all their accounts; newest first. */
+export const listAccountEvents = many<SecurityEvent, [accountId: string, page: Page]>({
+  name: 'list-account-security-events',
+  text: `
+select ${columns} from (
+  (select * from security_events where account_id = $1 and id < $2 order by id desc limit $3)
+  union all
+  (select event.* from memberships cross join lateral (
+    select * from security_events where security_events.user_id = memberships.user_id and account_id is null and id < $2
+    order by id desc limit $3
+  ) event where memberships.account_id = $1)
+) event order by id desc limit $3`,
+  values: (accountId, { before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, before, limit],
+});
+
+/** The events of the installation, newest first. */
+export const listAllEvents = many<SecurityEvent, [page: Page]>({
+  name: 'list-security-events',
+  text: `select ${columns} from security_events where id < $1 order by id desc limit $2`,
+  values: ({ before = Number.MAX_SAFE_INTEGER, limit }) => [before, limit],
+});

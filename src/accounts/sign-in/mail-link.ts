@@ -1,0 +1,24 @@
+import { type NewLink, pathOfLink } from './one-time-links.ts';
+import type { MailQueue } from '../../platform/mail/mail-queue.ts';
+import type { Runner } from '../../platform/database/statement.ts';
+
+export type MailedLink = NewLink & {
+  /** False if the link has to be sent by hand. */
+  readonly isMailed: boolean;
+};
+
+type Addressee = { readonly email: string; readonly accountId?: string | undefined };
+
+/** Queues the e-mail with a link in the transaction that creates it. Without a queue the installation has no mail server. */
+export async function mailLink(
+  db: Runner,
+  mails: MailQueue | undefined,
+  link: NewLink,
+  { email: recipient, accountId }: Addressee,
+): Promise<MailedLink> {
+  const { linkId, purpose, expiresAt } = link;
+  if (mails === undefined || purpose === 'setup') return { ...link, isMailed: false };
+  const path = pathOfLink(link);
+  const isMailed = await mails.add(db, { kind: purpose, recipient, linkId, path, expiresAt, accountId });
+  return { ...link, isMailed };
+}

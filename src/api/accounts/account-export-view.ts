@@ -1,0 +1,135 @@
+import type { TimedCursor } from '../../platform/database/sql.ts';
+import { findAccount } from '../../accounts/accounts.ts';
+import { listUploadsOf } from '../../tasks/end/account-closure.ts';
+import { readBooks } from '../../credits/ledger/credits.ts';
+import { presentCap } from '../credits/spend-cap-routes.ts';
+import { listSpendCaps } from '../../accounts/limits/spend-caps.ts';
+import { presentTopUp } from '../payments/top-up-view.ts';
+import { listTopUps } from '../../credits/payments/top-ups.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { listApiKeysAfter } from '../../accounts/keys/keys.ts';
+import { listMembers } from '../../accounts/people/person-list.ts';
+import { presentMember } from '../people/person-view.ts';
+import { listInvitations } from '../../accounts/sign-in/one-time-links.ts';
+import { findEventEndpoint } from '../../tasks/callbacks/event-endpoint.ts';
+import { listLabeledVideos } from '../../library/gallery/labels.ts';
+import { listLinksOfAccount } from '../../library/gallery/share-links.ts';
+import { presentShareLink } from '../gallery/share-routes.ts';
+import { presentEvent } from '../callbacks/event-view.ts';
+import { withAttempts } from '../../tasks/callbacks/deliveries.ts';
+import { listOwnDeliveries, listOwnEvents } from '../../tasks/callbacks/own-deliveries.ts';
+import { listAccountEvents } from '../../accounts/people/security-events.ts';
+import { listTasks } from '../../tasks/list/task-list.ts';
+import { maxUploads, uploadKey } from '../../media/references/upload.ts';
+import { presentLedgerEntry } from './account-view.ts';
+import { presentCallback } from '../callbacks/callback-view.ts';
+import { type LinkStore, presentListedTask } from '../tasks/task-view.ts';
+import { presentEvent as presentSecurityEvent } from '../people/security-event-view.ts';
+import { presentKey } from './key-routes.ts';
+
+/**
+ * Rows per statement: a page is in memory twice, and a task has up to 90 KB. No database connection is held between two statements.
+ */
+const limit = 64;
+
+type Line = Readonly<Record<string, unknown>> & { readonly kind: string };
+
+/**
+ * Streams all data of an account as lines of JSON. The last line counts the
+ * others, so that a client does not mistake a part for the whole. Yields
+ * nothing for an unknown account.
+ */
+export async function* exportAccount(
+  db: Database,
+  resultStore: LinkStore,
+  accountId: string,
+): AsyncGenerator<string, void, undefined> {
+  let count = 0;
+  for await (const page of pagesOf(db, resultStore, accountId)) {
+    if (page.length === 0) continue;
+    count += page.length;
+    yield page.map((line) => `${JSON.stringify(line)}\n`).join('');
+  }
+  if (count > 0) yield `${JSON.stringify({ kind: 'end', lines: count })}\n`;
+}
+
+async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string): AsyncGenerator<readonly Line[]> {
+  const account = await findAccount(db, accountId);
+  if (account === undefined) return;
+  const { name, balance, createdAt: createTime, closedAt: closeTime = null } = account;
+  yield [{ kind: 'account', accountId, name, balance, createTime, closeTime, exportTime: Date.now() }];
+  // Progress of live tasks would need a call to Temporal each.
+  const deps = { resultStore, progressOf: () => Promise.resolve(0) };
+  yield* paged(
+    (last?: { taskId: string }) => listTasks(db, { accountId, after: last?.taskId, limit }),
+    (task) => presentListedTask(deps, task).then((record) => ({ kind: 'task', ...record })),
+  );
+  yield* paged(
+    (last?: { taskId: string }) => listLabeledVideos(db, accountId, { after: last?.taskId, limit }),
+    ({ taskId, isFavorite: favorite, tags }) => ({ kind: 'videoLabels', taskId, favorite, tags }),
+  );
+  yield* paged(
+    (last?: { linkId: string }) => listLinksOfAccount(db, accountId, { after: last?.linkId, limit }),
+    (link) => ({ kind: 'shareLink', ...presentShareLink(link) }),
+  );
+  yield* paged(
+    async (last?: { entryId: number }) => (await readBooks(db, { accountId, before: last?.entryId, limit })).entries,
+    // An entry has a `kind` of its own.
+    (entry) => ({ kind: 'ledgerEntry', entry: presentLedgerEntry(entry) }),
+  );
+  yield* paged(
+    (last?: { topUpId: string }) => listTopUps(db, { accountId, before: last?.topUpId, limit }),
+    (topUp) => ({ kind: 'topUp', ...presentTopUp(topUp, { isOwner: true }) }),
+  );
+  yield (await listSpendCaps(db, accountId)).map((cap) => ({ kind: 'spendCap', ...presentCap(cap) }));
+  const nowMs = Date.now();
+  yield* paged(
+    async (last?: Listed) =>
+      withAttempts(db, await listOwnDeliveries(db, { accountId, after: last && positionOf(last), limit, nowMs })),
+    (delivery) => ({ kind: 'callback', ...presentCallback(delivery, delivery.attempts, nowMs) }),
+  );
+  const endpoint = await findEventEndpoint(db, accountId);
+  if (endpoint !== undefined) yield [{ kind: 'eventEndpoint', ...endpoint }];
+  yield* paged(
+    async (last?: Listed) =>
+      withAttempts(db, await listOwnEvents(db, { accountId, after: last && positionOf(last), limit, nowMs })),
+    (event) => ({ kind: 'event', ...presentEvent(event, event.attempts, nowMs) }),
+  );
+  yield* paged(
+    (last?: { keyId: string }) => listApiKeysAfter(db, accountId, last?.keyId, limit),
+    (key) => ({ kind: 'key', ...presentKey(key) }),
+  );
+  yield* paged(
+    (last?: { email: string }) => listMembers(db, { accountId, after: last?.email, limit }),
+    (member) => ({ kind: 'member', ...presentMember(member) }),
+  );
+  yield* paged(
+    (last?: { linkId: string }) => listInvitations(db, accountId, { before: last?.linkId, limit }),
+    ({ expiresAt: expireTime, ...invitation }) => ({ kind: 'invitation', ...invitation, expireTime }),
+  );
+  const uploads = await listUploadsOf(db, accountId, maxUploads);
+  yield uploads.map((upload) => ({ kind: 'upload', ...upload, url: resultStore.link(uploadKey(upload)) }));
+  yield* paged(
+    (last?: { eventId: number }) => listAccountEvents(db, accountId, { before: last?.eventId, limit }),
+    (event) => ({ kind: 'securityEvent', event: presentSecurityEvent(event) }),
+  );
+}
+
+type Listed = { readonly atUs: number; readonly deliveryId: string };
+
+function positionOf({ atUs, deliveryId: id }: Listed): TimedCursor {
+  return { atUs, id };
+}
+
+/** Reads each page after the last row of the previous one. */
+async function* paged<Row>(
+  read: (last: Row | undefined) => Promise<readonly Row[]>,
+  present: (row: Row) => Line | Promise<Line>,
+): AsyncGenerator<readonly Line[]> {
+  for (let last: Row | undefined; ;) {
+    const rows = await read(last);
+    yield await Promise.all(rows.map(async (row) => present(row)));
+    last = rows.at(-1);
+    if (rows.length < limit) return;
+  }
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import type { Rate } from '../../platform/timing/rate-limit.ts';
+import { type LedgerEntry, ledgerKinds } from '../../credits/ledger/credits.ts';
+import { view } from '../core/view.ts';
+
+export const creditBalance = z
+  .int()
+  .meta({ description: 'Below zero after a payment for credits that are spent was returned.' });
+
+export const rateSchema = z
+  .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive() })
+  .nullable();
+
+export function presentRate(rate: Rate | undefined) {
+  return rate === undefined ? null : { quota: rate.quota, windowSeconds: rate.windowMs / 1000 };
+}
+
+export const ledgerEntrySchema = z
+  .strictObject({
+    entryId: z.int(),
+    kind: z.enum(ledgerKinds),
+    amount: z.int().meta({ description: 'Negative for charges.' }),
+    balanceAfter: creditBalance,
+    taskId: z.string().nullable(),
+    priceName: z.string().nullable().meta({ description: 'The price of the charge or refund.' }),
+    reason: z.string().nullable(),
+    createTime: z.int().meta({ description: 'Unix milliseconds.' }),
+  })
+  .meta({ id: 'LedgerEntry' });
+
+export function presentLedgerEntry(entry: LedgerEntry) {
+  return view(ledgerEntrySchema, { ...entry, createTime: entry.createdAt });
+}

@@ -1,0 +1,162 @@
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import type { Logger } from 'pino';
+import { type AuthenticationDeps, createAuthentication } from './core/authentication.ts';
+import { addressOf, isFromThisMachine } from './core/client-address.ts';
+import { answer, type AppRouter, type Extras, type RequestState } from './core/context.ts';
+import { consoleRoutes } from './console/serve-console.ts';
+import type { GuardDeps } from './core/define-endpoint.ts';
+import { type EndpointNeeds, endpoints } from './endpoints.ts';
+import { describeError } from '../platform/errors.ts';
+import { answerErrors } from './core/middleware/answer-errors.ts';
+import { logRequests, type RequestFinished, traceRequests } from './core/middleware/observe-requests.ts';
+import { refuseMalformed } from './core/middleware/malformed-requests.ts';
+import { refuseUnknownRoutes } from './core/middleware/unknown-endpoints.ts';
+import { refuseUnlessReady } from './health/monitoring-routes.ts';
+import { oidcRoutes } from './sign-in/oidc-routes.ts';
+import { archiveRoute } from './gallery/archive-routes.ts';
+import { sharePageRoute } from './gallery/share-page-routes.ts';
+import { type McpDeps, mcpRoutes } from './mcp/mcp-routes.ts';
+import type { Emits } from '../platform/metrics/emits.ts';
+import type { RequestLog } from '../library/request-log/request-log.ts';
+import { statementLinks } from './credits/statement-link-routes.ts';
+import { mediaRoute } from './media/media-routes.ts';
+import { sampleRoute } from './models/sample-routes.ts';
+import { pageRoutes } from './console/page-routes.ts';
+
+export type HttpApp = Koa<RequestState, Extras>;
+
+type Metrics = { readonly contentType: string; metrics(): Promise<string> };
+
+type AppDeps = {
+  readonly log: Logger;
+  /** Served at `/metrics`, to loopback clients only. */
+  readonly metrics: Metrics | undefined;
+  /** Counts events; never throws. */
+  readonly events: Emits<RequestFinished>;
+  readonly requestLog: RequestLog;
+  readonly isTraced: boolean;
+  /** True for peers whose `X-Forwarded-For` is trusted. */
+  readonly isTrustedProxy: (address: string) => boolean;
+  readonly publicUrl: string;
+  /** The disk that cannot be written; undefined while all can. Returns immediately. */
+  readonly diskProblem: () => string | undefined;
+};
+
+/** Everything that the app, the guards, the endpoints and the other routes declare that they need. `src/run/main` provides it. */
+export type AppNeeds = AppDeps & RouterNeeds;
+type RouterNeeds = GuardDeps &
+  AuthenticationDeps &
+  EndpointNeeds &
+  McpDeps &
+  Needs<typeof oidcRoutes> &
+  Needs<typeof pageRoutes> &
+  Needs<typeof statementLinks> &
+  Needs<typeof consoleRoutes> &
+  Needs<typeof sampleRoute> &
+  Needs<typeof sharePageRoute> &
+  Needs<typeof archiveRoute> &
+  Needs<typeof mediaRoute>;
+type Needs<AddRoutes extends (router: AppRouter, deps: never) => void> = Parameters<AddRoutes>[1];
+
+export function createApp(deps: AppNeeds): HttpApp {
+  const { log, metrics, events, requestLog, isTraced, isTrustedProxy, publicUrl, diskProblem } = deps;
+  const isHttps = publicUrl.startsWith('https:');
+  return createAppOf(
+    { log, events, requestLog, isTraced, isTrustedProxy, isHttps, diskProblem, publicUrl },
+    createRouters(deps),
+    metrics && createMetricsRouter(metrics),
+  );
+}
+
+type MetricsDeps = {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly readiness: () => readonly string[];
+};
+
+/** Serves `/metrics`, `/healthz` and `/readyz` on a separate port, to any client. */
+export function createMetricsApp({ log, metrics, readiness }: MetricsDeps): HttpApp {
+  const router = createMetricsRouter(metrics);
+  router.get('/healthz', (ctx) => answer(ctx, { code: 200, msg: 'success', data: {} }));
+  router.get('/readyz', (ctx) => {
+    refuseUnlessReady(readiness());
+    answer(ctx, { code: 200, msg: 'success', data: {} });
+  });
+  return createAppOf({ log }, [router]);
+}
+
+const oneSpelling = { sensitive: true, strict: true };
+
+/** Creates the routers, in the order in which they are tried. */
+export function createRouters(deps: RouterNeeds): readonly AppRouter[] {
+  // A router compares a path with each of its routes. Programs create and follow tasks thousands of times a second, so these few endpoints
+  // have a router of their own.
+  const [frequent, router]: [AppRouter, AppRouter] = [new Router(oneSpelling), new Router(oneSpelling)];
+  const authentication = createAuthentication(deps);
+  for (const { method, path, createsTask, readsTask, serve } of endpoints) {
+    const owner = createsTask === true || readsTask === true ? frequent : router;
+    owner[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), (ctx) => serve(ctx, deps, authentication));
+  }
+  mcpRoutes(router, deps, authentication);
+  oidcRoutes(router, deps);
+  pageRoutes(router, deps);
+  statementLinks(router, deps);
+  consoleRoutes(router, deps);
+  sampleRoute(router, deps);
+  sharePageRoute(router, deps);
+  // The paths of archives are among those of media, so this route comes first.
+  archiveRoute(router, deps);
+  mediaRoute(router, deps);
+  return [frequent, router];
+}
+
+function createMetricsRouter(metrics: Metrics): AppRouter {
+  const router: AppRouter = new Router(oneSpelling);
+  router.get('/metrics', async (ctx) => {
+    ctx.body = await metrics.metrics();
+    ctx.set('Content-Type', metrics.contentType);
+  });
+  return router;
+}
+
+type AppOptions = Partial<Omit<AppDeps, 'metrics'>> & { readonly log: Logger; readonly isHttps?: boolean };
+
+/** `local` routes are served to loopback clients only. */
+function createAppOf(
+  {
+    log,
+    events,
+    requestLog,
+    isTraced,
+    isTrustedProxy = () => false,
+    isHttps = false,
+    diskProblem,
+    publicUrl,
+  }: AppOptions,
+  routers: readonly AppRouter[],
+  local?: AppRouter,
+): HttpApp {
+  const app: HttpApp = new Koa();
+  app.use((ctx, next) => {
+    ctx.state.clientAddress = () => addressOf(ctx.req, isTrustedProxy);
+    if (isHttps) ctx.set('Strict-Transport-Security', 'max-age=31536000');
+    return next();
+  });
+  if (isTraced === true) app.use(traceRequests);
+  app.use(logRequests(log, requestLog, events));
+  app.use(answerErrors(log, diskProblem));
+  app.use(refuseMalformed);
+  for (const router of routers) app.use(router.routes());
+  if (local !== undefined) app.use(onlyLocally(local.routes()));
+  app.use(refuseUnknownRoutes(routers, local, publicUrl));
+  // Only errors of broken connections reach this listener.
+  app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'connection broke'));
+  return app;
+}
+
+function onlyLocally(routes: ReturnType<AppRouter['routes']>): typeof routes {
+  return async (ctx, next) => {
+    await (isFromThisMachine(ctx.req) ? routes(ctx, next) : next());
+  };
+}

@@ -1,0 +1,220 @@
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
+import { webhookId } from '../../tasks/callbacks/callback.ts';
+import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
+import {
+  attemptsInList,
+  requestRedelivery,
+  type Delivery,
+  deliveryStates,
+  findDelivery,
+  findDeliveryAttempt,
+  listDeliveryAttempts,
+  listFailedDeliveries,
+  maxAttemptNumber,
+  redeliverAs,
+  withAttempts,
+} from '../../tasks/callbacks/deliveries.ts';
+import { listOwnDeliveries, maxRedelivered, redeliverFailed } from '../../tasks/callbacks/own-deliveries.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { findTask } from '../../tasks/task-rows.ts';
+import { deletedMessage } from '../../tasks/end/deleted-content.ts';
+import { ownTask } from '../core/authentication.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
+import { idField, oneOf, opaqueId } from '../core/request-fields.ts';
+import {
+  cutPage,
+  timedCursor,
+  timedPage,
+  nextCursorSchema,
+  strictQuery,
+  taskIdParameter,
+  textParameter,
+  wholeParameter,
+} from '../core/query-parameters.ts';
+import type { WithDb } from '../core/endpoint.ts';
+import {
+  attemptDetailsSchema,
+  callbackSchema,
+  operatorCallbackSchema,
+  presentAttempt,
+  presentCallback,
+  presentOperatorAttempt,
+  presentOperatorCallback,
+} from './callback-view.ts';
+import { type RedeliverDeps, redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed-routes.ts';
+import { callbackSecretEndpoints } from './secret-routes.ts';
+
+const list = defineEndpoint({
+  operationId: 'listCallbacks',
+  route: 'GET /api/v1/callbacks',
+  scope: 'tasks:read',
+  summary: 'List callbacks and their attempts',
+  description:
+    'With `taskId`, lists the callback of one task: none before the task ends, or without `callBackUrl`. Otherwise, lists all callbacks of ' +
+    `the account, newest first, each with its latest ${attemptsInList} attempts.`,
+  query: strictQuery({
+    taskId: taskIdParameter.optional(),
+    state: oneOf(deliveryStates).optional(),
+    ...timedPage,
+  }),
+  data: z.strictObject({ callbacks: z.array(callbackSchema), nextCursor: nextCursorSchema }),
+  failures: ['task_not_found'],
+  handler: async ({ caller: { accountId }, query }, { db }) => {
+    const { taskId, state, cursor: after, limit } = query;
+    const nowMs = Date.now();
+    if (taskId !== undefined && (state ?? after) !== undefined) {
+      throw invalidRequest([{ path: 'taskId', message: 'must not be combined with state or cursor' }]);
+    }
+    if (taskId !== undefined)
+      return { callbacks: await callbacksOfTask(db, { taskId, accountId, nowMs }), nextCursor: null };
+    const found = await listOwnDeliveries(db, { accountId, state, after, limit: limit + 1, nowMs });
+    const { page, nextCursor } = cutPage(found, limit, cursorOf);
+    const listed = await withAttempts(db, page);
+    return { callbacks: listed.map((one) => presentCallback(one, one.attempts, nowMs)), nextCursor };
+  },
+});
+
+function cursorOf({ atUs, deliveryId: id }: { readonly atUs: number; readonly deliveryId: string }): string {
+  return timedCursor({ atUs, id });
+}
+
+type OneTask = { readonly taskId: string; readonly accountId: string; readonly nowMs: number };
+
+async function callbacksOfTask(db: Database, { taskId: requested, accountId, nowMs }: OneTask) {
+  const { taskId } = await ownTask(db, requested, accountId);
+  const delivery = await findDelivery(db, taskId);
+  return delivery === undefined ? [] : [presentCallback(delivery, await listDeliveryAttempts(db, taskId), nowMs)];
+}
+
+const attemptQuery = strictQuery({
+  deliveryId: textParameter('is required')
+    .min(1)
+    .meta({ description: 'The `taskId` of a callback, or the `eventId` of an event.' }),
+  attempt: wholeParameter(1, maxAttemptNumber).optional().meta({ description: 'The latest one by default.' }),
+});
+
+const showAttempt = defineEndpoint({
+  operationId: 'getCallbackAttempt',
+  route: 'GET /api/v1/callbacks/attempt',
+  scope: 'tasks:read',
+  summary: 'Get the request and response of an attempt',
+  description:
+    'Returns what an attempt at a callback or an event sent, and the beginning of its response. Values of signatures are hidden, and so are ' +
+    'responses of receivers that only this installation can reach.',
+  query: attemptQuery,
+  data: attemptDetailsSchema,
+  failures: ['attempt_not_found'],
+  handler: async ({ caller: { accountId }, query }, { db }) => {
+    const { delivery, attempt } = await recordedAttempt(db, query);
+    const own = delivery.accountId === accountId ? presentAttempt(delivery, attempt, Date.now()) : undefined;
+    return existing(own, 'attempt_not_found');
+  },
+});
+
+const adminShowAttempt = defineEndpoint({
+  operationId: 'adminGetCallbackAttempt',
+  route: 'GET /api/admin/v1/callbacks/attempt',
+  summary: 'Get the request and response of an attempt of any account',
+  query: attemptQuery,
+  data: attemptDetailsSchema,
+  failures: ['attempt_not_found'],
+  handler: async ({ query }, { db }) => {
+    const { delivery, attempt } = await recordedAttempt(db, query);
+    return presentOperatorAttempt(delivery, attempt);
+  },
+});
+
+/** Finds an attempt of any account. */
+async function recordedAttempt(db: Database, { deliveryId, attempt: number }: z.output<typeof attemptQuery>) {
+  if (!isUuid(deliveryId)) throw new HttpError('attempt_not_found');
+  const delivery = existing(await findDelivery(db, deliveryId), 'attempt_not_found');
+  const attempt = existing(await findDeliveryAttempt(db, deliveryId, number), 'attempt_not_found');
+  return { delivery, attempt };
+}
+
+const redeliverAll = defineEndpoint({
+  operationId: 'redeliverFailedCallbacks',
+  route: 'POST /api/v1/callbacks/redeliver-failed',
+  scope: 'tasks:write',
+  summary: 'Redeliver failed callbacks',
+  description:
+    'Redelivers every callback in the state `failed` of a task that ended at `since` or later, for instance after an outage of the ' +
+    `receiver. Sends at most ${maxRedelivered} per request, oldest first: repeat the request while \`hasMore\` is true.`,
+  body: redeliveredSince,
+  data: redeliveredSchema,
+  handler: async ({ caller: { accountId }, input }, deps: WithDb & RedeliverDeps) => {
+    const owed = await redeliverFailed(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
+    return sendAll(owed, accountId, deps);
+  },
+});
+
+const adminListFailed = defineEndpoint({
+  operationId: 'adminListFailedCallbacks',
+  route: 'GET /api/admin/v1/callbacks/failed',
+  summary: 'List undelivered callbacks and events of all accounts',
+  description:
+    'Lists callbacks and events that failed (`failed`) or were rejected by their receiver with 410 (`rejected`), newest first. A redelivery removes ' +
+    `one from the list without affecting paging. Each has its latest ${attemptsInList} attempts.`,
+  query: strictQuery(timedPage),
+  data: z.strictObject({ callbacks: z.array(operatorCallbackSchema), nextCursor: nextCursorSchema }),
+  handler: async ({ query: { cursor: after, limit } }, { db }) => {
+    const failed = await listFailedDeliveries(db, { after, limit: limit + 1 });
+    const { page, nextCursor } = cutPage(failed, limit, cursorOf);
+    const listed = await withAttempts(db, page);
+    return { callbacks: listed.map((one) => presentOperatorCallback(one, one.attempts)), nextCursor };
+  },
+});
+
+const redeliver = defineEndpoint({
+  operationId: 'redeliverCallback',
+  route: 'POST /api/v1/callbacks/redeliver',
+  scope: 'tasks:write',
+  summary: 'Redeliver a callback',
+  description:
+    'Sends the callback of an ended task now, in any state of its delivery, and retries for three days or until the receiver responds with 2xx ' +
+    'or 410. The `webhook-id` stays the same; the body is the current record.',
+  body: z.strictObject({ taskId: opaqueId }),
+  data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
+  failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
+  handler: async ({ caller, input }, deps: WithDb & RedeliverDeps) => {
+    const task = await ownTask(deps.db, input.taskId, caller.accountId);
+    const { deliveryId: taskId } = await sendAgain(task, () => requestRedelivery(deps.db, task.taskId), deps);
+    return { taskId, webhookId: webhookId(taskId) };
+  },
+});
+
+async function sendAgain(
+  { taskId, accountId, param, state, contentDeletedAt }: Task,
+  request: () => Promise<Delivery | undefined>,
+  deps: RedeliverDeps,
+): Promise<Delivery> {
+  if (contentDeletedAt !== undefined) throw new HttpError('content_deleted', { msg: deletedMessage });
+  if (param.callBackUrl === undefined) {
+    throw invalidRequest([{ path: 'taskId', message: 'this task was created without callBackUrl' }]);
+  }
+  if (!isFinal(state)) throw new HttpError('task_not_finished');
+  const delivery = await request();
+  // A deletion of the content was committed in the meantime, and has deleted the delivery.
+  if (delivery === undefined) throw new HttpError('content_deleted', { msg: deletedMessage });
+  deps.redeliver({ deliveryId: taskId, accountId });
+  return delivery;
+}
+
+const adminRedeliver = defineEndpoint({
+  operationId: 'adminRedeliverCallback',
+  route: 'POST /api/admin/v1/callbacks/redeliver',
+  summary: 'Redeliver a callback of any account',
+  body: z.strictObject({ taskId: idField('a task') }),
+  data: operatorCallbackSchema,
+  failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
+  handler: async ({ actor, input }, deps: WithDb & RedeliverDeps) => {
+    const task = existing(await findTask(deps.db, input.taskId), 'task_not_found');
+    const delivery = await sendAgain(task, () => redeliverAs(deps.db, actor, task.taskId), deps);
+    return presentOperatorCallback(delivery, await listDeliveryAttempts(deps.db, task.taskId));
+  },
+});
+
+export const callbackEndpoints = [list, showAttempt, redeliver, redeliverAll, ...callbackSecretEndpoints];
+export const operatorCallbackEndpoints = [adminListFailed, adminShowAttempt, adminRedeliver];

@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import { callbackTimeoutMs, webhookId } from '../../tasks/callbacks/callback.ts';
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  deliveryStates,
+  maxStoredAttempts,
+  type RecordedAttempt,
+} from '../../tasks/callbacks/deliveries.ts';
+import { eventTypes } from '../../tasks/callbacks/event.ts';
+import { hiddenValue, maxBodyChars } from '../../tasks/callbacks/recorded-exchange.ts';
+import {
+  errorKind,
+  isOfPublic,
+  type ReceiverError,
+  receiverError,
+  receiverErrors,
+} from '../../tasks/callbacks/receiver-error.ts';
+import { unixMs } from '../core/request-fields.ts';
+import { view } from '../core/view.ts';
+
+/** The part of an attempt, and of a test, that explains its failure. */
+export const deliveryError = z
+  .enum([...receiverErrors, 'redirected'])
+  .nullable()
+  .meta({
+    description:
+      'Why nothing was delivered, other than by the status. `redirected`: redirects are not followed; register the URL that they lead to, ' +
+      'such as the one with https:// or www. `unreachable`: the name does not resolve, or leads to an address that is not public. The ' +
+      'other errors are those of public receivers that gave no response.',
+  });
+
+/** Takes the status of the response, or why there was none. */
+export function errorOf(outcome: number | ReceiverError): z.output<typeof deliveryError> {
+  if (typeof outcome !== 'number') return outcome;
+  return outcome >= 300 && outcome < 400 ? 'redirected' : null;
+}
+
+const attemptSchema = z.strictObject({
+  attempt: z.int().positive(),
+  startTime: unixMs.meta({ description: 'Unix milliseconds, in whole seconds.' }),
+  status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
+  durationMs: z.int().nonnegative().nullable(),
+  error: deliveryError,
+});
+
+const headersSchema = z.array(z.strictObject({ name: z.string(), value: z.string() }));
+
+/** An attempt with what was sent and received. */
+export const attemptDetailsSchema = z
+  .strictObject({
+    webhookId: z.string(),
+    url: z.string().meta({ description: 'The present URL of the callback or event.' }),
+    ...attemptSchema.shape,
+    request: z
+      .strictObject({
+        headers: headersSchema.meta({ description: `The values of signatures are \`${hiddenValue}\`.` }),
+        body: z.string().meta({ description: `The first ${maxBodyChars} characters.` }),
+        isBodyCut: z.boolean(),
+      })
+      .nullable(),
+    response: z
+      .strictObject({
+        headers: headersSchema.meta({ description: 'The first KiB.' }),
+        body: z.string().meta({ description: 'The first KiB.' }),
+      })
+      .nullable()
+      .meta({ description: 'Null without a response, and for a receiver in a private network.' }),
+    isResponseHidden: z.boolean().meta({ description: 'True for the response of a receiver in a private network.' }),
+  })
+  .meta({ id: 'DeliveryAttempt' });
+
+/** The parts that callbacks and events share. */
+export const deliveryFields = {
+  webhookId: z.string().meta({ description: 'The `webhook-id` header, the same for every attempt.' }),
+  url: z.string(),
+  state: z.enum(deliveryStates),
+  createTime: unixMs,
+  completeTime: unixMs.nullable(),
+  nextAttemptTime: unixMs.nullable().meta({ description: 'The latest start of the next attempt; null without one.' }),
+  attempts: z.array(attemptSchema).meta({ description: `Newest first, at most ${maxStoredAttempts}.` }),
+};
+
+/** A callback, as its account and operators see it. */
+export const callbackSchema = z.strictObject({ taskId: z.string(), ...deliveryFields }).meta({ id: 'Callback' });
+
+const operatorAttemptSchema = attemptSchema.extend({
+  operator: z.strictObject({
+    networkError: z.string().nullable().meta({ description: 'The kind of network error; hidden from clients.' }),
+    responseHead: z.string().nullable().meta({ description: 'The first KiB of the response.' }),
+  }),
+});
+
+export const operatorCallbackSchema = callbackSchema
+  .extend({
+    taskId: z.string().nullable().meta({ description: 'Null for an event that is about no task.' }),
+    event: z.enum(eventTypes).nullable().meta({ description: 'The type of an event; null for a callback.' }),
+    attempts: z.array(operatorAttemptSchema).meta({ description: `Newest first, at most ${maxStoredAttempts}.` }),
+    operator: z.strictObject({
+      accountId: z.string(),
+      accountName: z.string().nullable(),
+      redeliveries: z.int().meta({ description: 'Requested redeliveries.' }),
+    }),
+  })
+  .meta({ id: 'OperatorCallback' });
+
+/**
+ * Presents a callback to its account. Network errors of receivers that are not public are reported alike and without their duration, because
+ * a client that could distinguish them could scan our private network. So a failed attempt appears only after the longest time that an
+ * attempt may take.
+ */
+export function presentCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
+  return view(callbackSchema, { taskId: delivery.deliveryId, ...presentProgress(delivery, attempts, now) });
+}
+
+/** Presents the delivery of a callback or an event to its account. */
+export function presentProgress(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
+  const { finishedAt, dueAt } = delivery;
+  const visible = attempts.filter(
+    ({ status, startedAt }) => status !== undefined || startedAt + callbackTimeoutMs <= now,
+  );
+  const state = delivery.state === 'failed' && visible.length < attempts.length ? 'pending' : delivery.state;
+  // After a failure, the latest time at which the last attempt can have ended.
+  const completedAt = state === 'failed' ? wholeSeconds(dueAt) : finishedAt;
+  const isWaiting = state === 'pending' && visible.length === attempts.length && dueAt > now;
+  return {
+    ...fieldsOf(delivery),
+    state,
+    completeTime: state === 'pending' ? null : completedAt,
+    nextAttemptTime: isWaiting ? wholeSeconds(dueAt) : null,
+    attempts: visible.map((attempt) =>
+      view(attemptSchema, {
+        ...attemptFieldsOf(attempt),
+        startTime: wholeSeconds(attempt.startedAt),
+        durationMs: attempt.status === undefined && !isOfPublic(attempt.error) ? null : attempt.durationMs,
+      }),
+    ),
+  };
+}
+
+/** Presents one attempt to its account; undefined while a client must not learn about it. */
+export function presentAttempt(delivery: Delivery, attempt: RecordedAttempt, now: number) {
+  const [shown] = presentProgress(delivery, [attempt], now).attempts;
+  return shown && { ...shown, ...exchangeParts(delivery, attempt, attempt.exchange?.response?.isPublic === true) };
+}
+
+export function presentOperatorAttempt(delivery: Delivery, attempt: RecordedAttempt) {
+  return view(attemptDetailsSchema, { ...attemptFieldsOf(attempt), ...exchangeParts(delivery, attempt, true) });
+}
+
+function exchangeParts({ deliveryId, url }: Delivery, { exchange, responseHead }: RecordedAttempt, isShown: boolean) {
+  const { requestHeaders = [], requestBody = '', isBodyCut = false, response } = exchange ?? {};
+  const request = { headers: requestHeaders.map(headerOf), body: requestBody, isBodyCut };
+  const isHidden = response !== undefined && !isShown;
+  return {
+    webhookId: webhookId(deliveryId),
+    url,
+    request: exchange === undefined ? null : request,
+    response:
+      response === undefined || isHidden
+        ? null
+        : { headers: response.headers.map(headerOf), body: responseHead?.toString('utf8') ?? '' },
+    isResponseHidden: isHidden,
+  };
+}
+
+function headerOf([name, value]: readonly [name: string, value: string]) {
+  return { name, value };
+}
+
+/** Presents a callback or an event to operators: with exact times, and the receiver's responses. */
+export function presentOperatorCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[]) {
+  const { accountId, accountName = null, redeliveries, state, finishedAt, dueAt } = delivery;
+  return view(operatorCallbackSchema, {
+    taskId: delivery.taskId,
+    event: delivery.event,
+    ...fieldsOf(delivery),
+    state,
+    completeTime: finishedAt,
+    nextAttemptTime: state === 'pending' ? dueAt : null,
+    attempts: attempts.map((attempt) => ({
+      ...attemptFieldsOf(attempt),
+      operator: {
+        networkError: errorKind(attempt.error),
+        responseHead: attempt.responseHead?.toString('utf8') ?? null,
+      },
+    })),
+    operator: { accountId, accountName, redeliveries },
+  });
+}
+
+function fieldsOf({ deliveryId, url, createdAt }: Delivery) {
+  return { webhookId: webhookId(deliveryId), url, createTime: createdAt };
+}
+
+function attemptFieldsOf({ attempt, startedAt, status, durationMs, error }: DeliveryAttempt) {
+  return {
+    attempt,
+    startTime: startedAt,
+    status: status ?? null,
+    durationMs,
+    error: errorOf(status ?? receiverError(error)),
+  };
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1_000) * 1_000;
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { unixMs } from '../core/request-fields.ts';
+import { view } from '../core/view.ts';
+import { deliveryFields, presentProgress } from './callback-view.ts';
+import { eventTypes } from '../../tasks/callbacks/event.ts';
+import type { DeliveryAttempt } from '../../tasks/callbacks/deliveries.ts';
+import type { ListedEvent } from '../../tasks/callbacks/own-deliveries.ts';
+
+export const eventEndpointSchema = z
+  .strictObject({
+    url: z.string(),
+    types: z.array(z.enum(eventTypes)).readonly(),
+  })
+  .meta({ id: 'EventEndpoint' });
+
+export const eventSchema = z
+  .strictObject({
+    eventId: z.string(),
+    type: z.enum(eventTypes),
+    taskId: z.string().nullable().meta({ description: 'Null for an event that is about no task.' }),
+    ...deliveryFields,
+    createTime: unixMs.meta({ description: 'When it happened.' }),
+  })
+  .meta({ id: 'Event' });
+
+export function presentEvent(event: ListedEvent, attempts: readonly DeliveryAttempt[], nowMs: number) {
+  const { deliveryId: eventId, event: type, taskId } = event;
+  return view(eventSchema, { eventId, type, taskId, ...presentProgress(event, attempts, nowMs) });
+}

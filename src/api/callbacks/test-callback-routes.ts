@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { testTaskId, webhookId } from '../../tasks/callbacks/callback.ts';
+import { deliveryError, errorOf } from './callback-view.ts';
+import { urlSchema } from '../../catalogue/input/request-text.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
+import { oneOf } from '../core/request-fields.ts';
+import type { Dialect } from '../../accounts/keys/api-key.ts';
+import type { WithDb } from '../core/endpoint.ts';
+import type { RefuseUrl } from '../../catalogue/input/request-text.ts';
+import type { EventType } from '../../tasks/callbacks/event.ts';
+import type { ReceiverError } from '../../tasks/callbacks/receiver-error.ts';
+import { OutboundError } from '../../platform/outbound/outbound-error.ts';
+import { eventTypes } from '../../tasks/callbacks/event.ts';
+import { findEventEndpoint } from '../../tasks/callbacks/event-endpoint.ts';
+
+/** Accounts with a running test in this process: one each, because receivers may be slow. */
+const testing = new Set<string>();
+
+const testOutcome = z.strictObject({
+  webhookId: z.string(),
+  status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
+  error: deliveryError,
+  delivered: z.boolean().meta({ description: 'True for any 2xx, which counts as delivered.' }),
+});
+
+type CallbackTest = {
+  readonly accountId: string;
+  readonly url: string;
+  readonly dialect: Dialect;
+  readonly event?: EventType;
+};
+
+type TestDeps = {
+  /**
+   * Posts a test callback, or a test event, about a task that does not exist.
+   * Returns the receiver's status, or why it gave none.
+   */
+  readonly testCallback: (test: CallbackTest) => Promise<number | ReceiverError>;
+};
+
+export const testCallback = defineEndpoint({
+  operationId: 'testCallback',
+  route: 'POST /api/v1/callbacks/test',
+  scope: 'tasks:write',
+  refusesSuspended: true,
+  summary: 'Send a test callback',
+  description:
+    'Sends one signed callback about a task whose id is all zeros, and waits for the receiver, up to 15 seconds.',
+  body: z.strictObject({ url: urlSchema(() => undefined) }),
+  data: testOutcome,
+  failures: ['callback_test_running', 'tests_busy'],
+  handler: async (
+    { caller: { accountId }, dialect, input: { url } },
+    deps: TestDeps & { readonly refuseCallbackUrl: RefuseUrl },
+  ) => {
+    const message = deps.refuseCallbackUrl(url);
+    if (message !== undefined) throw invalidRequest([{ path: 'url', message }]);
+    return sendTest(deps, { accountId, url, dialect });
+  },
+});
+
+export const testEvent = defineEndpoint({
+  operationId: 'testEventEndpoint',
+  route: 'POST /api/v1/events/test',
+  scope: 'tasks:write',
+  refusesSuspended: true,
+  summary: 'Send a test event',
+  description:
+    "Sends one signed event to the account's event endpoint, about a task or balance that does not exist, and waits for the receiver, " +
+    'up to 15 seconds. Its id is all zeros.',
+  body: z.strictObject({ type: oneOf(eventTypes).default('task.succeeded') }),
+  data: testOutcome,
+  failures: ['event_endpoint_not_found', 'callback_test_running', 'tests_busy'],
+  handler: async ({ caller: { accountId }, input: { type } }, deps: WithDb & TestDeps) => {
+    const { url } = existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
+    return sendTest(deps, { accountId, url, dialect: 'native', event: type });
+  },
+});
+
+async function sendTest(deps: TestDeps, test: CallbackTest) {
+  const { accountId } = test;
+  if (testing.has(accountId)) throw new HttpError('callback_test_running');
+  testing.add(accountId);
+  try {
+    const outcome = await deps.testCallback(test);
+    const status = typeof outcome === 'number' ? outcome : null;
+    const delivered = status !== null && status >= 200 && status < 300;
+    return { webhookId: webhookId(testTaskId), status, error: errorOf(outcome), delivered };
+  } catch (error) {
+    // Other accounts test the same host, or this process is closing.
+    if (error instanceof OutboundError) throw new HttpError('tests_busy');
+    throw error;
+  } finally {
+    testing.delete(accountId);
+  }
+}

@@ -1,0 +1,148 @@
+import { LRUCache } from 'lru-cache';
+import { validate as isUuid } from 'uuid';
+import { createSessionAuthentication } from '../sign-in/authenticate-session.ts';
+import type { Context } from './context.ts';
+import { HttpError } from './http-error.ts';
+import type { Caller } from '../../accounts/keys/api-key.ts';
+import type { Actor } from '../../accounts/operators/operator.ts';
+import type { Task } from '../../catalogue/tasks/task.ts';
+import { type Account, findAccount } from '../../accounts/accounts.ts';
+import type { KeyTouches } from '../../accounts/keys/key-touches.ts';
+import { type CallerWithTask, createCallerFinder } from '../../tasks/list/find-caller.ts';
+import { hashApiKey } from '../../accounts/keys/key-format.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { findOperator } from '../../accounts/operators/operators.ts';
+import { findTask } from '../../tasks/task-rows.ts';
+import type { BadKeys } from './limits/rate-limits.ts';
+
+const maxCachedCallers = 10_000;
+/**
+ * After this time the key is read from the database again, which also records
+ * its use.
+ */
+const cachedForMs = 30_000;
+
+export type Authentication = ReturnType<typeof createAuthentication>;
+
+export type AuthenticationDeps = {
+  readonly db: Database;
+  /** Limits invalid API keys of an address. */
+  readonly badKeys: BadKeys;
+  readonly keyTouches: KeyTouches;
+  readonly console: { readonly publicUrl: string };
+  /** Unix milliseconds. */
+  readonly now: () => number;
+};
+
+/** Finds the caller. Every missing, malformed, unknown, revoked or expired key gets the same response. */
+export function createAuthentication({ db, badKeys, keyTouches, console, now }: AuthenticationDeps) {
+  const findCaller = createCallerFinder(db);
+  const callers = new LRUCache<string, Caller>({
+    max: maxCachedCallers,
+    ttl: cachedForMs,
+    ttlResolution: 0,
+    perf: { now },
+  });
+
+  async function find<Found>(
+    ctx: Context,
+    lookUp: (key: string, hash: string) => Promise<Found | undefined>,
+  ): Promise<Found> {
+    const key = requireBearerToken(ctx);
+    const hash = hashOf(key);
+    const found = await badKeys.limit(ctx, hash, () => lookUp(key, hash));
+    if (found !== undefined) return found;
+    callers.delete(hash);
+    throw new HttpError('unauthorized');
+  }
+
+  return {
+    /** Authenticates people in the console by their sessions. */
+    people: createSessionAuthentication({ db, console }),
+    /** Returns the caller, and the task with this id if the caller owns it. */
+    client: async (ctx: Context, taskId: string | null): Promise<CallerWithTask> => {
+      const id = taskId !== null && isUuid(taskId) ? taskId : undefined;
+      return find(ctx, async (key, hash) => {
+        const found = await findCaller(key, id);
+        if (found === undefined) return undefined;
+        const { caller } = found;
+        callers.set(hash, caller);
+        if (caller.useIsStale) keyTouches.add(caller.by.keyId);
+        recordCaller(ctx, caller);
+        return found;
+      });
+    },
+    /**
+     * Returns the caller from memory; undefined if the key was not used
+     * recently. Account, scopes and dialect of a key never change. The
+     * statement that accepts a task checks that the key is active and the
+     * account is not suspended; `suspended` is false here, because a suspension
+     * may have ended.
+     */
+    cachedCaller: (ctx: Context): Caller | undefined => {
+      const caller = callers.get(hashedKey(ctx));
+      if (caller === undefined) return undefined;
+      recordCaller(ctx, caller);
+      return { ...caller, suspended: false };
+    },
+    /**
+     * Authenticates an operator, and returns the actor that the audit log
+     * records.
+     */
+    operator: async (ctx: Context): Promise<Actor> => {
+      const operator = await find(ctx, (key) => findOperator(db, key));
+      ctx.state.operatorId = operator.operatorId;
+      return { kind: 'operator', ...operator, requestId: ctx.state.requestId };
+    },
+  };
+}
+
+function recordCaller({ state }: Context, { accountId, by }: Caller): void {
+  state.accountId = accountId;
+  if (by.kind === 'key') state.keyId = by.keyId;
+}
+
+function hashedKey(ctx: Context): string {
+  return hashOf(bearerToken(ctx.get('Authorization')) ?? '');
+}
+
+/** Plain keys are not stored in memory, where a core dump would show them. */
+function hashOf(key: string): string {
+  return hashApiKey(key).toString('base64');
+}
+
+function bearerToken(header: string): string | undefined {
+  return /^bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1];
+}
+
+/**
+ * Returns the key of the request. A client that sends it in another way gets an
+ * error that explains the expected header.
+ */
+function requireBearerToken(ctx: Context): string {
+  const header = ctx.get('Authorization');
+  const key = bearerToken(header);
+  if (key !== undefined) return key;
+  const isElsewhere = header === '' && ctx.get('X-API-Key') !== '';
+  const isBare = /^(?:(?!bearer)\S+ +)?vg(?:op)?_\S+$/i.test(header);
+  if (!isElsewhere && !isBare) throw new HttpError('unauthorized');
+  const problem = isElsewhere ? 'was sent as X-API-Key' : 'was sent without the scheme Bearer';
+  const msg = `the API key ${problem}; send it as Authorization: Bearer <API_KEY>`;
+  throw new HttpError('unauthorized', { msg });
+}
+
+/**
+ * Returns the caller's task. Another account's task is refused like an unknown
+ * id, so that a client cannot probe for ids.
+ */
+export async function ownTask(db: Database, taskId: string, accountId: string): Promise<Task> {
+  const task = isUuid(taskId) ? await findTask(db, taskId) : undefined;
+  if (task === undefined || task.accountId !== accountId) throw new HttpError('task_not_found');
+  return task;
+}
+
+export async function ownAccount(db: Database, { accountId }: Caller): Promise<Account> {
+  const account = await findAccount(db, accountId);
+  if (account === undefined) throw new Error('the account of a key does not exist');
+  return account;
+}

@@ -1,0 +1,207 @@
+import { LRUCache } from 'lru-cache';
+import type { Context } from '../context.ts';
+import { HttpError } from '../http-error.ts';
+import { toHttpError } from '../to-http-error.ts';
+import type { Caller } from '../../../accounts/keys/api-key.ts';
+import { type Rate, rateLeft, type RateLeft } from '../../../platform/timing/rate-limit.ts';
+import { rateHeaders, refusalHeaders } from './rate-headers.ts';
+
+/**
+ * Beyond this number, the least recently active caller is dropped and has its
+ * full quota again.
+ */
+const maxKeys = 100_000;
+
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
+
+/** A rate per caller, in the memory of this process. */
+export function createRateLimiter(rate: Rate, now: () => number = () => performance.now()) {
+  const dueAt = new LRUCache<string, number>({ max: maxKeys });
+  const intervalMs = rate.windowMs / rate.quota;
+  const peek = (key: string) => rateLeft(rate, (dueAt.get(key) ?? -Infinity) - now());
+  return {
+    rate,
+    running: createRunning(),
+    peek,
+    /** Counts an event if it is allowed; returns the rest after it. */
+    take: (key: string): RateLeft & { readonly isAllowed: boolean } => {
+      const isAllowed = peek(key).remaining > 0;
+      if (isAllowed) dueAt.set(key, Math.max(dueAt.get(key) ?? -Infinity, now()) + intervalMs);
+      return { ...peek(key), isAllowed };
+    },
+  };
+}
+
+/** People have their own rate, so that open pages do not use up the rate of the account's programs. */
+export function rateKeyOf({ by, accountId }: Caller): string {
+  return by.kind === 'key' ? accountId : by.userId;
+}
+
+export function limitReads(ctx: Context, reads: RateLimiter | undefined, who: string): void {
+  if (reads === undefined) return;
+  const taken = reads.take(who);
+  if (!taken.isAllowed) {
+    throw new HttpError('rate_limited', { headers: refusalHeaders('reads', reads.rate, taken, Math.random()) });
+  }
+  ctx.set(rateHeaders('reads', reads.rate, taken));
+}
+
+/** Limits sign-ins by address, because each takes a shared slot, and failed passkeys are logged permanently. */
+export function limitSignIns({ state }: Context, signIns: RateLimiter): void {
+  const taken = signIns.take(state.clientAddress());
+  if (taken.isAllowed) return;
+  throw new HttpError('too_many_sign_ins', { headers: refusalHeaders('sign-ins', signIns.rate, taken) });
+}
+
+type Attempt<T> = {
+  readonly who: string;
+  readonly refusal: (left: RateLeft) => HttpError;
+  /** Calls `fail` if the attempt counts, and `pass` as soon as it will not. */
+  readonly run: (outcome: { readonly fail: () => void; readonly pass: () => void }) => Promise<T>;
+  /** True if the attempt needs no room. It may become true while the attempt waits. */
+  readonly isExempt?: () => boolean;
+};
+
+/**
+ * Limits failures exactly, also of attempts that run at the same time: of one caller, no more run than may still fail. Those beyond wait for
+ * them, so a caller whose attempts succeed is never refused.
+ */
+async function limitFailures<T>(limiter: RateLimiter, attempt: Attempt<T>): Promise<T> {
+  const { who, refusal, run, isExempt = () => false } = attempt;
+  for (let left = limiter.peek(who); !isExempt(); left = limiter.peek(who)) {
+    if (left.remaining === 0) throw refusal(left);
+    if (limiter.running.count(who) < left.remaining) break;
+    await limiter.running.nextEnd(who);
+  }
+  const end = limiter.running.begin(who);
+  const fail = () => {
+    limiter.take(who);
+    end();
+  };
+  try {
+    return await run({ fail, pass: end });
+  } finally {
+    end();
+  }
+}
+
+/** Attempts that have neither failed nor passed. */
+function createRunning() {
+  const running = new Map<string, { count: number; wake: () => void; ended: Promise<void> }>();
+  const renew = (count: number) => {
+    const { promise, resolve } = withResolver();
+    return { count, wake: resolve, ended: promise };
+  };
+  return {
+    count: (who: string): number => running.get(who)?.count ?? 0,
+    nextEnd: (who: string): Promise<void> => running.get(who)?.ended ?? Promise.resolve(),
+    /** Returns a function that ends the attempt; only its first call counts. */
+    begin: (who: string): (() => void) => {
+      const entry = running.get(who) ?? renew(0);
+      running.set(who, { ...entry, count: entry.count + 1 });
+      let hasEnded = false;
+      return () => {
+        const current = running.get(who);
+        if (hasEnded || current === undefined) return;
+        hasEnded = true;
+        if (current.count === 1) running.delete(who);
+        else running.set(who, renew(current.count - 1));
+        current.wake();
+      };
+    },
+  };
+}
+
+/** `Promise.withResolvers` needs Node 22. */
+function withResolver(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((resolved) => {
+    resolve = resolved;
+  });
+  return { promise, resolve };
+}
+
+/** Limits the invalid redemption codes of a caller, because requests could guess codes. `isInvalid`: the attempt counts. */
+export function limitCodeAttempts<T>(
+  codeAttempts: RateLimiter,
+  who: string,
+  { check, isInvalid }: { readonly check: () => Promise<T>; readonly isInvalid: (outcome: T) => boolean },
+): Promise<T> {
+  return limitFailures(codeAttempts, {
+    who,
+    refusal: (left) =>
+      new HttpError('too_many_code_attempts', { headers: refusalHeaders('codes', codeAttempts.rate, left) }),
+    run: async ({ fail }) => {
+      const outcome = await check();
+      if (isInvalid(outcome)) fail();
+      return outcome;
+    },
+  });
+}
+
+/** Counts refused creates, except 429s, and refuses all creates of a caller with too many. A create calls `state.accepted` once it cannot be refused. */
+export async function limitRefusals<T>(
+  { state }: Context,
+  limiter: RateLimiter | undefined,
+  caller: Caller,
+  create: () => Promise<T>,
+): Promise<T> {
+  if (limiter === undefined) return create();
+  return limitFailures(limiter, {
+    who: rateKeyOf(caller),
+    refusal: (left) => {
+      const headers = refusalHeaders('refused-creates', limiter.rate, left, Math.random());
+      const msg = 'too many of your creates were refused; retry later';
+      return new HttpError('too_many_refused_creates', { headers, ...(caller.by.kind === 'person' && { msg }) });
+    },
+    run: async ({ fail, pass }) => {
+      state.accepted = pass;
+      try {
+        return await create();
+      } catch (error) {
+        const { code: status } = toHttpError(error).envelope;
+        if (status < 500 && status !== 429) fail();
+        throw error;
+      }
+    },
+  });
+}
+
+const maxGoodKeys = 10_000;
+const goodForMs = 10 * 60_000;
+
+export type BadKeys = ReturnType<typeof createBadKeys>;
+
+/** Limits invalid keys by address; a recently valid key always passes. Takes the hash of a key. */
+export function createBadKeys(limiter: RateLimiter | undefined) {
+  const good = new LRUCache<string, true>({ max: maxGoodKeys, ttl: goodForMs });
+  return {
+    /** Looks up a key, and counts it if it is not found. */
+    limit: async <T>(
+      { state }: Context,
+      hash: string,
+      lookUp: () => Promise<T | undefined>,
+    ): Promise<T | undefined> => {
+      if (limiter === undefined) return lookUp();
+      const goodFound = good.has(hash) ? await lookUp() : undefined;
+      if (goodFound !== undefined) {
+        good.set(hash, true);
+        return goodFound;
+      }
+      // A good key that was revoked counts from now on.
+      good.delete(hash);
+      return limitFailures(limiter, {
+        who: state.clientAddress(),
+        isExempt: () => good.has(hash),
+        refusal: (left) =>
+          new HttpError('too_many_bad_keys', { headers: refusalHeaders('bad-keys', limiter.rate, left) }),
+        run: async ({ fail }) => {
+          const found = await lookUp();
+          if (found !== undefined) good.set(hash, true);
+          else fail();
+          return found;
+        },
+      });
+    },
+  };
+}

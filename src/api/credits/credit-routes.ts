@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { dayMs } from '../../platform/timing/duration.ts';
+import { findAccount } from '../../accounts/accounts.ts';
+import { bookCreditsAs, type Booking, readBooks } from '../../credits/ledger/credits.ts';
+import { booksFilter, exportCredits } from './credit-export-routes.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import type { Call, WithDb } from '../core/endpoint.ts';
+import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
+import { idField, maxCredits, reasonField, wholeNumber } from '../core/request-fields.ts';
+import {
+  cutPage,
+  dayParameter,
+  idParameter,
+  nextCursorSchema,
+  numberedPage,
+  strictQuery,
+} from '../core/query-parameters.ts';
+import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../core/idempotency-key.ts';
+import { creditBalance, ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
+import { presentUsageDay, usageDaySchema } from './usage-view.ts';
+import { listUsageDays } from '../../credits/reports/usage.ts';
+
+const booksFields = {
+  balance: creditBalance,
+  entries: z.array(ledgerEntrySchema),
+  nextCursor: nextCursorSchema,
+};
+
+const booksPage = { ...booksFilter, ...numberedPage };
+const booksQuery = strictQuery(booksPage);
+
+async function presentBooks({ db }: WithDb, accountId: string, query: z.output<typeof booksQuery>) {
+  const { cursor: before, limit, from: fromMs, to: toMs, kind, taskId } = query;
+  const filter = { accountId, kind, taskId, fromMs, toMs, before, limit: limit + 1 };
+  const { balance, entries } = await readBooks(db, filter);
+  const { page, nextCursor } = cutPage(entries, limit, ({ entryId }) => String(entryId));
+  return { balance, entries: page.map(presentLedgerEntry), nextCursor };
+}
+
+const maxDays = 92;
+
+const listed = 'Lists entries newest first. Balance and entries come from one snapshot.';
+
+export const getCredits = defineEndpoint({
+  operationId: 'getCredits',
+  route: 'GET /api/v1/credits',
+  scope: 'credits:read',
+  summary: 'Get the balance and the ledger',
+  description: listed,
+  query: booksQuery,
+  data: z.strictObject(booksFields),
+  handler: ({ caller, query }, deps) => presentBooks(deps, caller.accountId, query),
+});
+
+const daily = defineEndpoint({
+  operationId: 'listDailyCredits',
+  route: 'GET /api/v1/credits/daily',
+  scope: 'credits:read',
+  summary: 'List charges and refunds by day, model and price',
+  description:
+    `Both days are included, in UTC, at most ${maxDays} days. Charges count on the day of the create, refunds on the day of the failure. ` +
+    'Days without entries are omitted.',
+  query: strictQuery({ from: dayParameter, to: dayParameter }),
+  data: z.strictObject({ days: z.array(usageDaySchema) }),
+  handler: async ({ caller: { accountId }, query }, { db }) => {
+    const [fromMs, lastMs] = [Date.parse(query.from), Date.parse(query.to)];
+    if (lastMs < fromMs || lastMs - fromMs >= maxDays * dayMs) {
+      throw invalidRequest([{ path: 'to', message: `must be at most ${maxDays - 1} days after from` }]);
+    }
+    const days = await listUsageDays(db, { accountId, fromMs, toMs: lastMs + dayMs });
+    return { days: days.map(presentUsageDay) };
+  },
+});
+
+const adminShow = defineEndpoint({
+  operationId: 'adminShowCredits',
+  route: 'GET /api/admin/v1/credits',
+  summary: 'Get the balance and the ledger of an account',
+  description: listed,
+  query: strictQuery({ accountId: idParameter('an account'), ...booksPage }),
+  data: z.strictObject({ accountId: z.string(), ...booksFields }),
+  failures: ['account_not_found'],
+  handler: async ({ query }, deps) => {
+    const { accountId } = existing(await findAccount(deps.db, query.accountId), 'account_not_found');
+    return { accountId, ...(await presentBooks(deps, accountId, query)) };
+  },
+});
+
+const bookingSpec = {
+  headers: requiredIdempotencyKeyHeader,
+  data: z.strictObject({ accountId: z.string(), entry: ledgerEntrySchema }),
+  answerHeaders: replayedHeader,
+  failures: ['account_not_found', 'balance_out_of_range', 'idempotency_key_reused'],
+} as const;
+
+const grant = defineEndpoint({
+  operationId: 'adminGrantCredits',
+  route: 'POST /api/admin/v1/credits/grant',
+  needsRecentProof: true,
+  summary: 'Grant credits to an account',
+  description:
+    'Adds purchased or free credits. Repeating a request with the same `Idempotency-Key` returns the first response. The ledger shows the ' +
+    'reason to the account. For a closed account, use an adjustment.',
+  body: z.strictObject({
+    accountId: idField('an account'),
+    credits: wholeNumber(1, maxCredits),
+    reason: reasonField,
+  }),
+  ...bookingSpec,
+  failures: [...bookingSpec.failures, 'account_closed'],
+  handler: (call, deps) => {
+    const { credits: amount, ...input } = call.input;
+    return bookCredits(call, deps, { kind: 'grant', amount, ...input });
+  },
+});
+
+const amountError = `must be a whole number from -${maxCredits} to ${maxCredits}, but not 0`;
+
+const adjust = defineEndpoint({
+  operationId: 'adminAdjustCredits',
+  route: 'POST /api/admin/v1/credits/adjust',
+  needsRecentProof: true,
+  summary: 'Adjust the balance of an account',
+  description:
+    'Corrects the balance up or down, but not below zero. Repeating a request with the same `Idempotency-Key` returns the first response. ' +
+    'The ledger shows the reason to the account.',
+  body: z.strictObject({
+    accountId: idField('an account'),
+    amount: wholeNumber(-maxCredits, maxCredits, amountError).refine((amount) => amount !== 0),
+    reason: reasonField,
+  }),
+  ...bookingSpec,
+  handler: (call, deps) => bookCredits(call, deps, { kind: 'adjustment', ...call.input }),
+});
+
+async function bookCredits(
+  { actor, ctx }: Pick<Call<'operator', undefined, undefined>, 'actor' | 'ctx'>,
+  { db }: WithDb,
+  booking: Omit<Booking, 'idempotencyKey'>,
+) {
+  const outcome = await bookCreditsAs(db, actor, { ...booking, idempotencyKey: requiredIdempotencyKey(ctx) });
+  if (outcome.kind === 'account_not_found') throw new HttpError('account_not_found');
+  if (outcome.kind === 'key_reused') throw new HttpError('idempotency_key_reused');
+  if (outcome.kind === 'balance_out_of_range') {
+    const msg = `the balance would fall below zero or exceed its maximum; it is ${outcome.balance} credits`;
+    throw new HttpError('balance_out_of_range', { msg, data: { balance: outcome.balance } });
+  }
+  if (outcome.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
+  return { accountId: booking.accountId, entry: presentLedgerEntry(outcome.entry) };
+}
+
+export const creditEndpoints = [getCredits, daily, exportCredits];
+export const operatorCreditEndpoints = [adminShow, grant, adjust];

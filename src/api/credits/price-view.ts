@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import { priceConditions } from '../../catalogue/prices/prices-schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { PriceRow } from '../../catalogue/prices/price-conditions.ts';
+import { priceStates, type SetPrice } from '../../credits/prices/prices.ts';
+import { readPrices } from '../../credits/prices/price-lists.ts';
+import { unixMs } from '../core/request-fields.ts';
+import { view } from '../core/view.ts';
+
+const credits = z.int().nonnegative();
+
+export const setPriceSchema = z
+  .strictObject({
+    priceId: z.int(),
+    model: z.string(),
+    priceName: z.string().meta({ description: 'It has no effect while the model has no price with this name.' }),
+    accountId: z.string().nullable().meta({ description: 'Null: applies to all accounts without their own price.' }),
+    accountName: z.string().nullable(),
+    creditsPerSecond: credits.nullable().meta({
+      description:
+        "Both amounts are null if they end the previous price: an account returns to the list price, the list price to the catalogue's.",
+    }),
+    creditsPerVideo: credits.nullable(),
+    fromTime: unixMs,
+    state: z.enum(priceStates),
+    reason: z.string(),
+    who: z.string(),
+    createTime: unixMs,
+  })
+  .meta({ id: 'SetPrice' });
+
+export function presentSetPrice(price: SetPrice) {
+  return view(setPriceSchema, { ...price, fromTime: price.effectiveFrom, createTime: price.createdAt });
+}
+
+const modelPriceSchema = z
+  .strictObject({
+    name: z.string(),
+    when: priceConditions.meta({
+      description: 'The conditions, which must all hold; without any, every input meets them.',
+    }),
+    rates: z.array(z.strictObject({ creditsPerSecond: credits, creditsPerVideo: credits, fromTime: unixMs })).meta({
+      description:
+        'The amounts, which add up: those in force, if the price has begun, and announced ones. A task keeps the price of its creation.',
+    }),
+  })
+  .meta({ id: 'ModelPrice' });
+
+export const pricedModel = {
+  model: z.string(),
+  title: z.string(),
+  prices: z.array(modelPriceSchema).meta({
+    description:
+      'In the order in which they are decided: the first price that has begun and whose conditions the input meets applies. The last ' +
+      'one has no conditions.',
+  }),
+};
+
+export type PresentedPrices = Awaited<ReturnType<typeof presentPrices>>[number];
+
+export type PriceDeps = WithCatalogue & { readonly db: Database };
+
+/** Without an account, the list prices. */
+export async function presentPrices({ db, catalogue }: PriceDeps, accountId: string | undefined) {
+  const models = [...catalogue().models.values()];
+  const prices = await readPrices(db, accountId, models);
+  return models.map(({ model, title }) => ({ model, title, prices: (prices.get(model) ?? []).map(presentPrice) }));
+}
+
+function presentPrice({ name, when, amounts }: PriceRow) {
+  return { name, when, rates: amounts.map(({ fromMs, ...charged }) => ({ ...charged, fromTime: fromMs })) };
+}

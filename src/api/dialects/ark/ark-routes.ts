@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
+import { defineEndpoint } from '../../core/define-endpoint.ts';
+import { oneOf } from '../../core/request-fields.ts';
+import type { LinkStore } from '../../tasks/task-view.ts';
+import { idempotencyKeyHeader, replayedHeader } from '../../core/idempotency-key.ts';
+import { strictQuery, textParameter, wholeParameter } from '../../core/query-parameters.ts';
+import { resultLinks } from '../../../media/store/signed-link.ts';
+import { modelOfAlias } from '../../../catalogue/models/model.ts';
+import { createFailures } from '../../tasks/create-task-routes.ts';
+import { readRecentTasks } from '../../../tasks/list/recent-tasks.ts';
+import { taskRecord } from '../../../tasks/list/task-record.ts';
+import type { Task } from '../../../catalogue/tasks/task.ts';
+import { unusedHeader } from '../unused-fields.ts';
+import { createVideo, type CreateVideoDeps, replayedField } from '../create-video.ts';
+import { type ReadTaskDeps, type RemoveDeps, removeVideo, storedTask } from '../stored-video.ts';
+import { arkErrors as shape } from './ark-error.ts';
+import { createSchema, readArkRequest } from './ark-request.ts';
+import { arkTaskSchema, presentArkTask, statesOf, statuses } from './ark-task.ts';
+
+const tasks = '/api/v3/contents/generations/tasks';
+
+const create = defineEndpoint({
+  operationId: 'arkCreateTask',
+  shape,
+  route: `POST ${tasks}`,
+  scope: 'tasks:write',
+  createsTask: true,
+  refusesSuspended: true,
+  takesInlineFiles: true,
+  summary: 'Create a task',
+  description: 'Options can be part of the text, as in `--ratio 16:9 --dur 5`. `execution_expires_after` is ignored.',
+  headers: idempotencyKeyHeader,
+  body: createSchema,
+  data: z.strictObject({ id: z.string(), replayed: replayedField }),
+  answerHeaders: { ...replayedHeader, ...unusedHeader },
+  failures: createFailures,
+  handler: async (call, deps: CreateVideoDeps & WithCatalogue) => {
+    const read = readArkRequest(call.input, deps.catalogue().models);
+    const { record, replayed } = await createVideo(call, deps, { shape: shape.name, ...read });
+    return { id: record.taskId, ...replayed };
+  },
+});
+
+const retrieve = defineEndpoint({
+  operationId: 'arkGetTask',
+  shape,
+  route: `GET ${tasks}/{id}`,
+  scope: 'tasks:read',
+  summary: 'Get a task',
+  data: arkTaskSchema,
+  failures: ['task_not_found'],
+  handler: async ({ caller, params }, deps: ReadTaskDeps & ViewDeps) =>
+    present(deps, await storedTask(deps, caller, params['id'])),
+});
+
+type ViewDeps = WithCatalogue & { readonly resultStore: LinkStore };
+
+/** The shape has no progress, so none is read from the engine. */
+function present({ resultStore, catalogue }: ViewDeps, task: Task) {
+  return presentArkTask(taskRecord(task, 0, resultLinks(resultStore, task)), catalogue().models);
+}
+
+/** The parameter may be repeated. */
+const taskIds = z.union([z.string(), z.array(z.string()).max(100)]).transform((ids) => [ids].flat());
+
+const list = defineEndpoint({
+  operationId: 'arkListTasks',
+  shape,
+  route: `GET ${tasks}`,
+  scope: 'tasks:read',
+  summary: 'List tasks',
+  description: 'Tasks of the last seven days, newest first.',
+  query: strictQuery({
+    page_num: wholeParameter(1, 500).default(1),
+    page_size: wholeParameter(1, 500).default(20),
+    'filter.status': oneOf(statuses).optional(),
+    'filter.task_ids': taskIds.optional(),
+    'filter.model': textParameter('must be the name of a model').max(100).optional(),
+  }),
+  data: z.strictObject({ total: z.int().nonnegative(), items: z.array(arkTaskSchema) }),
+  handler: async ({ caller: { accountId, by }, query }, deps: ReadTaskDeps & ViewDeps) => {
+    const { page_num: page, page_size: size, 'filter.status': status, 'filter.model': model } = query;
+    const { total, tasks: rows } = await readRecentTasks(deps.db, {
+      accountId,
+      page,
+      size,
+      states: statesOf(status),
+      model: model && modelOfAlias(deps.catalogue().models, model),
+      taskIds: query['filter.task_ids'],
+    });
+    await deps.readTasks.record(by, rows);
+    return { total, items: rows.map((task) => present(deps, task)) };
+  },
+});
+
+const remove = defineEndpoint({
+  operationId: 'arkDeleteTask',
+  shape,
+  route: `DELETE ${tasks}/{id}`,
+  // Suspended accounts may cancel, too, so it lacks `refusesSuspended`.
+  scope: 'tasks:write',
+  summary: 'Cancel or delete a task',
+  description:
+    'Cancels and refunds an unfinished task; a repeat within a minute changes nothing. Deletes the content of any other (scope ' +
+    '`content:delete`).',
+  data: z.strictObject({}),
+  failures: ['task_not_found'],
+  handler: async ({ caller, params }, deps: ReadTaskDeps & RemoveDeps) => {
+    const { taskId } = await storedTask(deps, caller, params['id']);
+    await removeVideo(deps, caller, taskId);
+    return {};
+  },
+});
+
+export const arkEndpoints = [create, retrieve, list, remove];

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import type { Call, WithClock, WithDb } from '../core/endpoint.ts';
+import type { FieldError } from '../../platform/text/field-errors.ts';
+import { type Model, type ModelCatalogue, modelOfAlias, namesOfModels } from '../../catalogue/models/model.ts';
+import { unknownModelMessage } from '../../catalogue/input/spellings.ts';
+import { hostMedia, type InlineDeps } from './inline-media.ts';
+import { nameUnused } from './unused-fields.ts';
+import type { CreatedTask } from '../../tasks/accept/create-task.ts';
+import { type OrderDeps, takeOrder } from '../tasks/create-task-routes.ts';
+import type { TranslateRequest } from '../../tasks/accept/task-request.ts';
+import { newTaskRecord, type TaskRecord } from '../../tasks/list/task-record.ts';
+import { presentTask, type RecordDeps } from '../tasks/task-view.ts';
+import { inputFieldNames } from '../../catalogue/input/task-input.ts';
+import { findTask } from '../../tasks/task-rows.ts';
+
+/** A create request in our names. Fields that are undefined, null or an empty list are absent; media may be files or data URLs. */
+export type VideoRequest = {
+  readonly model: unknown;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly callBackUrl?: unknown;
+  /** The client's own end user. */
+  readonly endUser?: string;
+  /** Errors that the translation found. */
+  readonly errors?: readonly FieldError[];
+  /** The client's paths of fields that change nothing; the response names them in a header. */
+  readonly unused?: readonly string[];
+};
+
+type CreateVideo = {
+  /** The name of the shape. */
+  readonly shape: string;
+  readonly request: VideoRequest;
+  /**
+   * The client's names for fields of ours, such as `seconds` for
+   * `input.duration`. A field that is not listed has our name.
+   */
+  readonly names: Readonly<Record<string, string>>;
+};
+
+/** The words for frames, which are items of a list in other APIs. */
+const frameWords: Readonly<Record<string, string>> = {
+  'input.firstFrameUrl': 'first_frame',
+  'input.lastFrameUrl': 'last_frame',
+};
+const defaultFrameList = 'frame_images';
+
+type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'ctx'>;
+
+/** `replayed`: an earlier attempt at the same create started the task, and this one charges nothing. */
+export type CreatedVideo = { readonly record: TaskRecord; readonly replayed: { readonly replayed?: true } };
+
+/** The field of a create's response that shows a replay, as the header `Idempotency-Replayed` does. */
+export const replayedField = z.literal(true).optional().meta({
+  description: 'Only in the response to a create: an earlier attempt started the task, and nothing was charged again.',
+});
+
+type ReadDeps = WithDb & WithClock & RecordDeps;
+export type CreateVideoDeps = ReadDeps & OrderDeps & InlineDeps;
+
+/** Accepts the task of another API's request, with the rules and the price of `createTask`. Model names may be aliases. */
+export async function createVideo(call: CreateCall, deps: CreateVideoDeps, given: CreateVideo): Promise<CreatedVideo> {
+  const { shape, request, names } = given;
+  const { caller, ctx } = call;
+  const pathOf = (field: string) => respell({ path: `input.${field}`, message: '' }, names).path;
+  const media = await hostMedia(deps, caller.accountId, { input: request.input, pathOf });
+  const fields = { ...request.input, ...media };
+  const input = { model: request.model, input: fields, callBackUrl: request.callBackUrl };
+  const translate: TranslateRequest = (body, { parse, models }) => {
+    const named = body['model'] ?? undefined;
+    const model = typeof named === 'string' ? modelOfAlias(models, named) : named;
+    const requested = typeof named === 'string' ? { requestedModel: named } : {};
+    const { taken, untaken } = fieldsFor(typeof model === 'string' ? models.get(model) : undefined, fields);
+    const parsed = parse({ ...body, model, input: taken });
+    const found = [
+      ...(request.errors ?? []),
+      ...untaken.map((name) => respell({ path: `input.${name}`, message: notTaken }, names)),
+      ...(parsed.ok ? [] : parsed.errors.map((error) => respell(error, names))),
+    ];
+    if (found.length === 0 && parsed.ok) {
+      const { endUser } = request;
+      return { ok: true, param: { ...parsed.param, ...requested, ...(endUser !== undefined && { endUser }) } };
+    }
+    const errors = found.map(({ path, message }) =>
+      path === 'model' ? unknownModelOf(named, models) : { path, message },
+    );
+    return { ok: false, errors };
+  };
+  const created = await takeOrder(ctx, deps, { caller, input, translate, dialect: shape });
+  nameUnused(ctx, request.unused);
+  return { record: await recordOf(deps, created), replayed: created.kind === 'replayed' ? { replayed: true } : {} };
+}
+
+/**
+ * A new task is charged, so its request succeeds even if the task cannot be
+ * read afterwards. A replay charges nothing, so it may fail.
+ */
+async function recordOf(deps: ReadDeps, created: CreatedTask): Promise<TaskRecord> {
+  try {
+    const task = await findTask(deps.db, created.taskId);
+    if (task === undefined) throw new Error(`the accepted task ${created.taskId} does not exist`);
+    return await presentTask(deps, task);
+  } catch (error) {
+    if (created.kind === 'replayed') throw error;
+    return newTaskRecord(created, deps.now());
+  }
+}
+
+const notTaken = 'is not supported by this model; leave it out';
+
+type Fields = VideoRequest['input'];
+
+/** Separates the fields of the vocabulary that the model does not take. */
+function fieldsFor(
+  model: Model | undefined,
+  input: Fields,
+): { readonly taken: Fields; readonly untaken: readonly string[] } {
+  const given = Object.entries(input).filter(([, value]) => isGiven(value));
+  const isTaken = (name: string) =>
+    model === undefined || !inputFieldNames.some((known) => known === name) || Object.hasOwn(model.input.fields, name);
+  return {
+    taken: Object.fromEntries(given.filter(([name]) => isTaken(name))),
+    untaken: given.map(([name]) => name).filter((name) => !isTaken(name)),
+  };
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+}
+
+/** The error of an unknown model, with every name that clients of other APIs may use. */
+function unknownModelOf(named: unknown, models: ModelCatalogue): FieldError {
+  const names = namesOfModels(models);
+  const isMissing = named === undefined || named === null;
+  return {
+    path: 'model',
+    message: isMissing ? `is required: one of ${names.join(', ')}` : unknownModelMessage(named, names),
+  };
+}
+
+/** `input.imageUrls[2]` becomes the client's path of the item, or the name of `input.imageUrls` followed by `[2]`. Messages name fields, too. */
+function respell({ path, message }: FieldError, names: Readonly<Record<string, string>>): FieldError {
+  const [, field = path, rest = ''] = /^((?:input\.)?\w+)(.*)$/.exec(path) ?? [];
+  const frame = frameWords[path];
+  const theirs = (word: string) => frameWords[`input.${word}`] ?? names[`input.${word}`] ?? word;
+  const text = message.replaceAll(/\b[a-z]+(?:[A-Z][a-z]+)+\b/g, theirs);
+  // A missing frame has no path in the client's body.
+  if (names[path] === undefined && frame !== undefined)
+    return { path: names['frames'] ?? defaultFrameList, message: `${frame} ${text}` };
+  return { path: names[path] ?? `${names[field] ?? field.replace(/^input\./, '')}${rest}`, message: text };
+}

@@ -1,0 +1,59 @@
+import type { Dialect } from '../../accounts/keys/api-key.ts';
+import type { FieldError } from '../../platform/text/field-errors.ts';
+import type { ModelCatalogue } from '../../catalogue/models/model.ts';
+import type { CallbackFormat } from '../../tasks/callbacks/callback-format.ts';
+import type { TaskRecord } from '../../tasks/list/task-record.ts';
+import {
+  kieCallbackBody,
+  kieCallbackHeaders,
+  type KieCreatedTask,
+  type KieRecord,
+  presentKieTask,
+} from './kie/kie-record.ts';
+import type { TranslateRequest } from '../../tasks/accept/task-request.ts';
+import { kieHint, parseKieTaskRequest, unusedKieFields } from './kie/kie-request.ts';
+
+export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
+
+/** Translates at the edge: all other code uses the native spelling. */
+export type DialectAdapter = CallbackFormat & {
+  readonly taskRequest: TranslateRequest;
+  /** The paths of the fields of an accepted request that changed nothing. */
+  readonly unusedFields: (body: Readonly<Record<string, unknown>>, models: ModelCatalogue) => readonly string[];
+  readonly createdTask: (created: CreatedTask) => CreatedTask | KieCreatedTask;
+  readonly taskRecord: (record: TaskRecord, models: ModelCatalogue) => TaskRecord | KieRecord;
+  /** The error for an unknown taskId; undefined for a 404. */
+  readonly unknownTask: FieldError | undefined;
+};
+
+const native: DialectAdapter = {
+  taskRequest: (body, { parse, models }) => {
+    const parsed = parse(body);
+    return parsed.ok ? parsed : { ...parsed, hint: kieHint(body, models) };
+  },
+  // Unknown fields are refused.
+  unusedFields: () => [],
+  createdTask: (created) => created,
+  taskRecord: (record) => record,
+  unknownTask: undefined,
+  callbackBody: (record) => JSON.stringify({ code: 200, msg: 'success', data: record }),
+  callbackHeaders: () => ({}),
+};
+
+/** Documented in docs/dialect-kie.md. */
+const kie: DialectAdapter = {
+  taskRequest: parseKieTaskRequest,
+  unusedFields: unusedKieFields,
+  createdTask: ({ taskId }) => ({ taskId, recordId: taskId }),
+  taskRecord: presentKieTask,
+  // kie.ai's clients detect an unknown task by this status and message.
+  unknownTask: { path: 'taskId', message: 'recordInfo is null' },
+  callbackBody: kieCallbackBody,
+  callbackHeaders: kieCallbackHeaders,
+};
+
+const adapters: Readonly<Record<Dialect, DialectAdapter>> = { native, kie };
+
+export function adapterOf(dialect: Dialect): DialectAdapter {
+  return adapters[dialect];
+}

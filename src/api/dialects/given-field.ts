@@ -1,0 +1,84 @@
+import { invalidRequest } from '../core/http-error.ts';
+import type { FieldError } from '../../platform/text/field-errors.ts';
+import { isObject } from '../../platform/text/json.ts';
+import { mediaFields, type ModelInput } from '../../catalogue/input/task-input.ts';
+import { type GivenField, type ReadFields, readFrames, readReference, readReferences } from './media-reference.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Leaves out fields that are ignored or have no value. Forms send an empty text for those. */
+export function givenOf(input: Fields, ignored: readonly string[]): Fields {
+  const isGiven = ([name, value]: readonly [string, unknown]) =>
+    value !== null && (value !== '' || name === 'prompt') && !ignored.includes(name);
+  return Object.fromEntries(Object.entries(input).filter(isGiven));
+}
+
+/** Our names of the fields that APIs of several models have in common. */
+const commonNames = new Map([
+  ['aspect_ratio', 'ratio'],
+  ['generate_audio', 'generateAudio'],
+  ['negative_prompt', 'negativePrompt'],
+  ['callback_url', 'callBackUrl'],
+]);
+
+/**
+ * Translates a field that several APIs have: `frame_images` of `{frame_type, image_url}`, `input_references` of addresses or objects with
+ * `image_url`, `video_url` or `audio_url`, names in snake case, and our own names.
+ */
+export function commonFields(theirs: string, value: unknown): ReadFields {
+  if (theirs === 'frame_images') return readFrames(theirs, value);
+  if (theirs === 'input_references') return readReferences(theirs, value);
+  return { fields: [{ ours: commonNames.get(theirs) ?? theirs, theirs, value }], errors: [] };
+}
+
+/** Two spellings of one field are refused, because only one of them could be followed. */
+export function conflictsOf(fields: readonly GivenField[]): readonly FieldError[] {
+  const given = new Map<string, string>();
+  return fields.flatMap(({ ours, theirs }) => {
+    const first = given.get(ours);
+    if (first === undefined) {
+      given.set(ours, theirs);
+      return [];
+    }
+    return [{ path: theirs, message: `means the same as ${first}; give one of them` }];
+  });
+}
+
+/**
+ * Returns the values by our names. Numbers and booleans that a form has as text
+ * are converted.
+ */
+export function valuesOf(fields: readonly GivenField[], input: ModelInput | undefined): Fields {
+  return Object.fromEntries(fields.map((field) => [field.ours, valueOf(field, input)]));
+}
+
+function valueOf({ ours, theirs, value }: GivenField, input: ModelInput | undefined): unknown {
+  if (!mediaFields.some(({ name }) => name === ours)) return scalarOf(ours, value, input);
+  const addresses = [value].flat().map((item) => addressIn(item, theirs));
+  return ours.endsWith('Urls') || addresses.length > 1 ? addresses : addresses[0];
+}
+
+/** Converts the numbers and booleans among our fields that are sent as text. */
+export function scalarOf(name: string, value: unknown, input: ModelInput | undefined): unknown {
+  if (name === 'duration' || name === 'seed' || name === 'generateAudio') return fromText(value);
+  if (name !== 'options' || !isObject(value)) return value;
+  const isText = (option: string) => input?.fields.options?.[option]?.type === 'string';
+  const options = Object.entries(value);
+  return Object.fromEntries(options.map(([option, one]) => [option, isText(option) ? one : fromText(one)]));
+}
+
+/** The number or boolean that a text spells, in forms of Python also as `True`; any other value is returned unchanged. */
+export function fromText(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (/^(?:true|false)$/i.test(value)) return value.toLowerCase() === 'true';
+  return /^-?\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
+}
+
+/** Other values are returned for the parser to refuse. */
+function addressIn(value: unknown, path: string): unknown {
+  if (isObject(value) && typeof value['file_id'] === 'string') {
+    const message = 'is not supported; send the file itself, its data URL, or its http or https URL';
+    throw invalidRequest([{ path: `${path}[file_id]`, message }]);
+  }
+  return readReference(value)?.url ?? value;
+}

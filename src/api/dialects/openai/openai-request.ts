@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/model.ts';
+import { isObject } from '../../../platform/text/json.ts';
+import { inputFieldNames, type ModelInput } from '../../../catalogue/input/task-input.ts';
+import type { VideoRequest } from '../create-video.ts';
+import { commonFields, conflictsOf, givenOf, valuesOf } from '../given-field.ts';
+import { pathsOf, type ReadFields } from '../media-reference.ts';
+import { readSize } from '../video-size.ts';
+
+const anything = z.unknown().optional();
+
+/** The reference shows these; the parser of the model checks the values. Our own fields of `input` are accepted by their names, too. */
+export const createSchema = z.looseObject({
+  model: anything,
+  prompt: anything,
+  seconds: anything.meta({ description: 'The duration, such as `"4"`.' }),
+  size: anything.meta({ description: 'A size that the model sells, such as `1280x720`.' }),
+  input_reference: anything.meta({ description: 'An image: a file of the form, a URL or a data URL.' }),
+});
+
+/** Our names of OpenAI's fields, and of those that llmgateway adds. */
+const ourNames = new Map([
+  ['seconds', 'duration'],
+  ['audio', 'generateAudio'],
+  ['last_frame', 'lastFrameUrl'],
+  ['reference_images', 'imageUrls'],
+]);
+
+/** Fields about the client's own users, which change nothing about the video. */
+const ignored = ['user', 'safety_identifier'];
+
+/** Translates a create request. `names` are the client's names of our fields, for errors. */
+export function readOpenAIRequest(input: Readonly<Record<string, unknown>>, models: ModelCatalogue) {
+  const given = givenOf(input, ignored);
+  const { model = defaultModel(models), size, metadata, n, ...others } = given;
+  const named = typeof model === 'string' ? models.get(modelOfAlias(models, model)) : undefined;
+  const notes = readMetadata(fromJsonText(metadata), given);
+  const read = [
+    ...Object.entries(others).map(([name, value]) => fieldsFrom(name, value, named?.input)),
+    ...Object.entries(notes.fields).map(([name, value]) => withinMetadata(fieldsFrom(name, value, named?.input))),
+  ];
+  const fields = read.flatMap((one) => one.fields);
+  const { callBackUrl, ...values } = valuesOf(fields, named?.input);
+  const frame = readSize(named?.input, size, values);
+  const errors = [
+    ...frame.errors,
+    ...read.flatMap((one) => one.errors),
+    ...notes.errors,
+    ...conflictsOf(fields),
+    ...manyVideos(n),
+  ];
+  const unused = [...ignored.filter((name) => input[name] !== undefined), ...notes.unused];
+  const request: VideoRequest = { model, input: { ...values, ...frame.fields }, callBackUrl, errors, unused };
+  return { request, names: { 'input.duration': 'seconds', ...pathsOf(fields) } };
+}
+
+/** A create makes one video, so `n: 1` changes nothing. */
+function manyVideos(n: unknown) {
+  if (n === undefined || n === 1 || n === '1') return [];
+  return [{ path: 'n', message: 'must be 1; send a request for each video' }];
+}
+
+/**
+ * `metadata` holds notes of the client. Some gateways also put fields there that OpenAI's API does not have, such as `negative_prompt`;
+ * those are used, unless the request has the same value beside `metadata`.
+ */
+function readMetadata(metadata: unknown, given: Readonly<Record<string, unknown>>) {
+  const fields: Record<string, unknown> = {};
+  const unused: string[] = [];
+  for (const [name, value] of isObject(metadata) ? Object.entries(givenOf(metadata, [])) : []) {
+    if (!isFieldName(name)) unused.push(`metadata.${name}`);
+    else if (given[name] !== value) fields[name] = value;
+  }
+  if (metadata !== undefined && !isObject(metadata)) unused.push('metadata');
+  // Other gateways pass it on to Ark. A video without its references is not what was ordered.
+  const hasContent = isObject(metadata) && Array.isArray(metadata['content']);
+  const message = 'is not used; send words as prompt, and addresses of images and clips as input_references';
+  return { fields, unused, errors: hasContent ? [{ path: 'metadata.content', message }] : [] };
+}
+
+/** A form has an object as text. */
+function fromJsonText(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}
+
+const otherNames =
+  'seconds audio last_frame reference_images input_reference image frame_images input_references'.split(' ');
+const snakeNames = 'aspect_ratio generate_audio negative_prompt'.split(' ');
+
+/** The prompt and the model among the notes are copies. */
+function isFieldName(name: string): boolean {
+  return name !== 'prompt' && [...inputFieldNames, ...otherNames, ...snakeNames].includes(name);
+}
+
+function withinMetadata({ fields, errors }: ReadFields): ReadFields {
+  const path = (theirs: string) => `metadata.${theirs}`;
+  return {
+    fields: fields.map(({ items, ...field }) => ({
+      ...field,
+      theirs: path(field.theirs),
+      ...(items !== undefined && { items: items.map(path) }),
+    })),
+    errors: errors.map((error) => ({ ...error, path: path(error.path) })),
+  };
+}
+
+/** The model of a request without one: OpenAI's own default if it is sold here, or the only model. */
+function defaultModel(models: ModelCatalogue): string | undefined {
+  if (models.has(modelOfAlias(models, 'sora-2'))) return 'sora-2';
+  return models.size === 1 ? [...models.keys()][0] : undefined;
+}
+
+function fieldsFrom(theirs: string, value: unknown, input: ModelInput | undefined): ReadFields {
+  if (theirs === 'input_reference' || theirs === 'image') {
+    const isFrame = input?.fields.firstFrameUrl !== undefined && [value].flat().length === 1;
+    return { fields: [{ ours: isFrame ? 'firstFrameUrl' : 'imageUrls', theirs, value }], errors: [] };
+  }
+  const ours = ourNames.get(theirs);
+  return ours === undefined ? commonFields(theirs, value) : { fields: [{ ours, theirs, value }], errors: [] };
+}

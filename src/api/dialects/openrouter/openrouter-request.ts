@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/model.ts';
+import type { Resolution } from '../../../catalogue/input/input-bounds.ts';
+import type { VideoRequest } from '../create-video.ts';
+import { conflictsOf, fromText, valuesOf } from '../given-field.ts';
+import { frameTypes, pathsOf, readFrames, readReferences } from '../media-reference.ts';
+import { readSize } from '../video-size.ts';
+
+const text = z.string({ error: 'must be a string' }).nullish();
+/** Clients also send addresses alone. `media-reference.ts` reads the items, and explains what it cannot read. */
+const list = z.array(z.unknown(), { error: 'must be an array' }).max(50, { error: 'must have at most 50 items' });
+const notOffered = (what: string) => z.null({ error: `${what} is not supported; leave this field out` }).optional();
+const withoutEffect = z.unknown().optional().meta({ description: 'Ignored: it has no effect on the video.' });
+const unused = ['user', 'session_id', 'trace'] as const;
+
+/** The request of `@openrouter/sdk` 1.3.19. The parser of our own requests checks the values for the model. */
+export const createBody = z
+  .strictObject({
+    model: text,
+    prompt: text,
+    duration: z.unknown().optional().meta({ type: 'number', description: 'Seconds.' }),
+    resolution: text,
+    aspect_ratio: text,
+    size: text.meta({ description: 'Instead of `resolution` and `aspect_ratio`.' }),
+    frame_images: list.nullish().meta({
+      description: `Frames, each with a \`frame_type\` (${frameTypes.join(', ')}) and an \`image_url\`. One URL alone is the first frame.`,
+    }),
+    input_references: list.nullish().meta({
+      description: 'References, each with an `image_url`, `video_url` or `audio_url`. A URL alone is an image.',
+    }),
+    generate_audio: z.unknown().optional().meta({ type: 'boolean' }),
+    seed: z.unknown().optional().meta({ type: 'integer' }),
+    callback_url: text.meta({ description: 'Receives an event `video.generation.*` at the end.' }),
+    provider: z
+      .strictObject({ options: z.strictObject({ videogen: z.record(z.string(), z.unknown()).nullish() }).nullish() })
+      .nullish()
+      .meta({ description: '`options.videogen` has the `allowed_passthrough_parameters` of the model.' }),
+    previous_job_id: notOffered('continuing a video'),
+    creativity: notOffered('upscaling'),
+    upscale_factor: notOffered('upscaling'),
+    user: withoutEffect,
+    session_id: withoutEffect,
+    trace: withoutEffect,
+  })
+  .meta({ id: 'OpenRouterVideoRequest' });
+
+/** OpenRouter's names of our fields. */
+const theirNames = {
+  callBackUrl: 'callback_url',
+  'input.ratio': 'aspect_ratio',
+  'input.generateAudio': 'generate_audio',
+  'input.imageUrls': 'input_references',
+  'input.videoUrls': 'input_references',
+  'input.audioUrls': 'input_references',
+  'input.negativePrompt': 'provider.options.videogen.negative_prompt',
+  'input.options': 'provider.options.videogen',
+};
+
+/** The names of resolutions that differ from ours. */
+export const theirResolutions: Readonly<Partial<Record<Resolution, string>>> = { '1440p': '2K', '2160p': '4K' };
+
+/** Translates a create request. `names` are the client's names of our fields, for errors. */
+export function readOpenRouterRequest(body: z.output<typeof createBody>, models: ModelCatalogue) {
+  const model = models.get(modelOfAlias(models, body.model ?? ''));
+  const { negative_prompt: negativePrompt, ...options } = body.provider?.options?.videogen ?? {};
+  const named = body.resolution?.toUpperCase();
+  const [resolution = named?.toLowerCase()] = Object.entries(theirResolutions).find(([, one]) => one === named) ?? [];
+  const frame = readSize(model?.input, body.size, { resolution, ratio: body.aspect_ratio });
+  const read = [
+    readFrames('frame_images', body.frame_images),
+    readReferences('input_references', body.input_references),
+  ];
+  const fields = read.flatMap((one) => one.fields);
+  const request: VideoRequest = {
+    model: body.model,
+    input: {
+      prompt: body.prompt,
+      duration: fromText(body.duration),
+      ...frame.fields,
+      generateAudio: fromText(body.generate_audio),
+      seed: fromText(body.seed),
+      negativePrompt,
+      ...(Object.keys(options).length > 0 && { options }),
+      ...valuesOf(fields, model?.input),
+    },
+    callBackUrl: body.callback_url,
+    errors: [...frame.errors, ...read.flatMap((one) => one.errors), ...conflictsOf(fields)],
+    unused: unused.filter((name) => body[name] !== undefined && body[name] !== null),
+  };
+  return { request, names: { ...theirNames, ...pathsOf(fields) } };
+}

@@ -1,0 +1,99 @@
+import type { Caller } from '../../accounts/keys/api-key.ts';
+import type { Context } from '../core/context.ts';
+import { ownTask } from '../core/authentication.ts';
+import { existing, HttpError } from '../core/http-error.ts';
+import type { WithClock, WithDb } from '../core/endpoint.ts';
+import type { ResultStore } from '../../media/store/result-store.ts';
+import { mediaDeleted, type MediaDeps, sendMedia } from '../media/send-media.ts';
+import { type CancelDeps, cancelTaskFor } from '../../tasks/end/cancel-task.ts';
+import { type DeleteDeps, deleteEndedTask } from '../../tasks/end/delete-task.ts';
+import { requireEnded } from '../tasks/delete-task-routes.ts';
+import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
+
+export type ReadTaskDeps = WithDb & { readonly readTasks: ReadTasks };
+
+/** Reads a task of the caller. */
+export async function readTask({ db, readTasks }: ReadTaskDeps, caller: Caller, id: string | undefined): Promise<Task> {
+  const task = await ownTask(db, id ?? '', caller.accountId);
+  await readTasks.record(caller.by, [task]);
+  return task;
+}
+
+/** Reads a task of the caller. One whose content was deleted is not found, as in other APIs. */
+export async function storedTask(deps: ReadTaskDeps, caller: Caller, id: string | undefined): Promise<Task> {
+  const task = await readTask(deps, caller, id);
+  if (task.contentDeletedAt !== undefined) throw new HttpError('task_not_found');
+  return task;
+}
+
+/** The declaration of an endpoint that sends content. */
+export const contentFile = {
+  sendsFile: ['video/mp4', 'image/jpeg'],
+  description:
+    'Sends the file, or the part that `Range` names. A service whose operator has set `CONTENT_REDIRECT` redirects to a signed link instead, ' +
+    'which needs no key.',
+} as const;
+
+/** The errors of `sendContent`. */
+export const contentFailures = [
+  'task_not_finished',
+  'task_failed',
+  'media_missing',
+  'media_deleted',
+  'media_unavailable',
+  'precondition_failed',
+  'range_not_satisfiable',
+] as const;
+
+export type ContentDeps = MediaDeps & {
+  readonly resultStore: Pick<ResultStore, 'attachment' | 'link'>;
+  /** Content endpoints redirect to signed links instead of sending the bytes. */
+  readonly redirectsContent: boolean;
+};
+
+/** Sends the video of a task that has ended, or its poster. */
+export async function sendContent(ctx: Context, deps: ContentDeps, task: Task, file: 'videoKey' | 'posterKey') {
+  if (!isFinal(task.state)) throw new HttpError('task_not_finished', { msg: 'the video is not completed yet' });
+  if (task.failure !== undefined) {
+    const { failCode, failMsg } = task.failure;
+    throw new HttpError('task_failed', { msg: `the video failed, so it has no content: ${failMsg} (${failCode})` });
+  }
+  const key = existing(task.result, 'media_missing')[file];
+  if (task.mediaDeletedAt !== undefined) throw mediaDeleted(task, deps.retentionMs);
+  if (deps.redirectsContent) {
+    ctx.status = 302;
+    ctx.set('Location', deps.resultStore.link(key));
+    return;
+  }
+  const link = existing(deps.resultStore.attachment(key), 'media_missing');
+  // With `If-Range` the part depends on a tag, which a bucket does not compare; the whole file is always right.
+  const range = ctx.get('If-Range') === '' ? ctx.get('Range') || undefined : undefined;
+  await sendMedia(ctx, deps, { link, seconds: 0, passing: { range } });
+}
+
+/** A deletion that is repeated within this time is a retry, as a repeated create is (create-attempts.ts). */
+const repeatMs = 60_000;
+
+export type RemoveDeps = CancelDeps & DeleteDeps & WithClock;
+
+/**
+ * Cancels an unfinished task with a refund; the endpoint has checked the scope `tasks:write`. Deletes the content of any other task, which
+ * requires `content:delete`. A client that has lost the response repeats the request: within a minute of the cancellation it changes nothing.
+ */
+export async function removeVideo(deps: RemoveDeps, caller: Caller, id: string | undefined): Promise<string> {
+  const { taskId, state, failure, completedAt = 0 } = await ownTask(deps.db, id ?? '', caller.accountId);
+  if (failure?.failCode === 'cancelled' && deps.now() - completedAt < repeatMs) return taskId;
+  const mayDelete = caller.scopes.includes('content:delete');
+  // A cancelled task has nothing but its prompt, so a repeated request needs no further scope.
+  if (!isFinal(state) || !mayDelete) {
+    const { cancelled } = await cancelTaskFor(deps, taskId);
+    if (cancelled) return taskId;
+  }
+  if (!mayDelete) {
+    const msg = 'the API key lacks the scope content:delete, which is required to delete a video that has ended';
+    throw new HttpError('scope_missing', { msg });
+  }
+  requireEnded(await deleteEndedTask(deps, await ownTask(deps.db, taskId, caller.accountId)));
+  return taskId;
+}

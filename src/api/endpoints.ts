@@ -1,0 +1,178 @@
+import type { Endpoint, NeedsOf } from './core/define-endpoint.ts';
+import { accountEndpoints } from './accounts/account-routes.ts';
+import { ownAccountEndpoints } from './accounts/own-account-routes.ts';
+import { memberEndpoints } from './people/member-routes.ts';
+import { passkeyEndpoints } from './sign-in/passkey-routes.ts';
+import { sessionEndpoints } from './sign-in/session-routes.ts';
+import { signInEndpoints } from './sign-in/sign-in-routes.ts';
+import { operatorSignUpEndpoints, signUpEndpoints } from './sign-in/sign-up-routes.ts';
+import { accountViewEndpoints } from './people/account-view-routes.ts';
+import { announcementEndpoints } from './operators/announcement-routes.ts';
+import { showCatalogue } from './models/catalogue-routes.ts';
+import { trendEndpoints } from './operators/trends-routes.ts';
+import { waitingEndpoints } from './operators/waiting-routes.ts';
+import { adminOverview } from './operators/admin-overview-routes.ts';
+import { auditEndpoints } from './operators/audit-routes.ts';
+import { callbackEndpoints, operatorCallbackEndpoints } from './callbacks/callback-routes.ts';
+import { eventEndpoints } from './callbacks/event-routes.ts';
+import { creditEndpoints, operatorCreditEndpoints } from './credits/credit-routes.ts';
+import { createTask } from './tasks/create-task-routes.ts';
+import { quoteTaskPrice } from './tasks/price-routes.ts';
+import { archiveVideos } from './gallery/archive-routes.ts';
+import { galleryEndpoints } from './gallery/gallery-routes.ts';
+import { shareEndpoints } from './gallery/share-routes.ts';
+import { operatorStatementEndpoints, statementEndpoints } from './credits/statement-routes.ts';
+import { usageEndpoints } from './credits/usage-report-routes.ts';
+import { operatorSpendCapEndpoints, spendCapEndpoints } from './credits/spend-cap-routes.ts';
+import { hookEndpoints } from './payments/hook-routes.ts';
+import { operatorPaymentEndpoints, paymentEndpoints } from './payments/payment-routes.ts';
+import { operatorCodeEndpoints, redemptionEndpoints } from './credits/redemption-routes.ts';
+import { keyEndpoints, operatorKeyEndpoints } from './accounts/key-routes.ts';
+import { kieEndpoints } from './dialects/kie/kie-routes.ts';
+import { shapes } from './dialects/shapes.ts';
+import { modelEndpoints, operatorPriceEndpoints } from './models/model-routes.ts';
+import { healthEndpoints } from './health/monitoring-routes.ts';
+import { peopleEndpoints } from './people/people-routes.ts';
+import { showLimits } from './accounts/limits-routes.ts';
+import { requestEndpoints } from './requests/request-routes.ts';
+import { showOverview } from './accounts/overview-routes.ts';
+import { chooseLowBalance, showStatus } from './accounts/status-routes.ts';
+import { operatorProviderEndpoints } from './providers/provider-routes.ts';
+import { testCallback, testEvent } from './callbacks/test-callback-routes.ts';
+import { previewUploads, uploadMedia } from './media/upload-routes.ts';
+import { operatorTaskEndpoints, taskEndpoints } from './tasks/task-routes.ts';
+import { adminDeleteTask, deleteTask, deleteTasks } from './tasks/delete-task-routes.ts';
+import { adminShowTask, showTimeline } from './tasks/task-detail-routes.ts';
+
+export type Section = {
+  readonly tag: string;
+  readonly description: string;
+  /** Shown on a page of its own, not to clients. */
+  readonly isForOperators?: true;
+  readonly endpoints: readonly Endpoint[];
+};
+
+const declared = [
+  {
+    tag: 'tasks',
+    description: 'Create video generation tasks and follow them.',
+    endpoints: [
+      createTask,
+      quoteTaskPrice,
+      uploadMedia,
+      previewUploads,
+      ...taskEndpoints,
+      deleteTask,
+      deleteTasks,
+      showTimeline,
+    ],
+  },
+  {
+    tag: 'gallery',
+    description: 'Finished videos: favorites, tags, archives and share links.',
+    endpoints: [...galleryEndpoints, archiveVideos, ...shareEndpoints],
+  },
+  {
+    tag: 'account',
+    description: 'Credits, models and limits.',
+    endpoints: [
+      showOverview,
+      showStatus,
+      chooseLowBalance,
+      showLimits,
+      ...creditEndpoints,
+      ...statementEndpoints,
+      ...usageEndpoints,
+      ...modelEndpoints,
+    ],
+  },
+  {
+    tag: 'callbacks',
+    description: 'Notifications at the end of a task.',
+    endpoints: [...callbackEndpoints, testCallback],
+  },
+  {
+    tag: 'events',
+    description:
+      'Notifications about the whole account: the ends of all its tasks, a low balance, and reached spend caps.',
+    endpoints: [...eventEndpoints, testEvent],
+  },
+  {
+    tag: 'keys',
+    description: 'API keys of the account, and caps on what they spend.',
+    endpoints: [...keyEndpoints, ...spendCapEndpoints],
+  },
+  {
+    tag: 'requests',
+    description: 'The log of API calls of the account.',
+    endpoints: requestEndpoints,
+  },
+  {
+    tag: 'kie',
+    description: 'Only for keys of the [dialect `kie`](/docs/dialect-kie), whose page lists all other differences.',
+    endpoints: kieEndpoints,
+  },
+  ...shapes.map(({ name: tag, description, endpoints: ofShape }) => ({ tag, description, endpoints: ofShape })),
+  {
+    tag: 'console',
+    isForOperators: true,
+    description:
+      'Only for pages of the console, which authenticate with a cookie. Each request has the header `Videogen-Console: 1`, or ' +
+      "`Videogen-Account` with an account id. With these, the cookie also opens the other endpoints, as the person's role allows.",
+    endpoints: [
+      ...signInEndpoints,
+      ...signUpEndpoints,
+      ...sessionEndpoints,
+      ...accountViewEndpoints,
+      ...passkeyEndpoints,
+      ...memberEndpoints,
+      ...ownAccountEndpoints,
+      ...redemptionEndpoints,
+      ...paymentEndpoints,
+    ],
+  },
+  {
+    tag: 'service',
+    isForOperators: true,
+    description: 'Checks by load balancers and monitoring, and events of payment providers, without an API key.',
+    endpoints: [...healthEndpoints, ...hookEndpoints],
+  },
+  {
+    tag: 'operators',
+    isForOperators: true,
+    description: "For operators, with an operator's key. The audit log records every change.",
+    endpoints: [
+      adminOverview,
+      ...trendEndpoints,
+      ...accountEndpoints,
+      ...operatorCreditEndpoints,
+      ...operatorStatementEndpoints,
+      ...operatorPriceEndpoints,
+      showCatalogue,
+      ...operatorCodeEndpoints,
+      ...operatorPaymentEndpoints,
+      ...operatorSpendCapEndpoints,
+      ...operatorProviderEndpoints,
+      ...operatorKeyEndpoints,
+      ...operatorTaskEndpoints,
+      adminShowTask,
+      adminDeleteTask,
+      ...operatorCallbackEndpoints,
+      ...peopleEndpoints,
+      ...operatorSignUpEndpoints,
+      ...auditEndpoints,
+      ...announcementEndpoints,
+      ...waitingEndpoints,
+    ],
+  },
+] satisfies readonly Section[];
+
+/** What all endpoints need. `src/run/main` must provide it. */
+export type EndpointNeeds = NeedsOf<(typeof declared)[number]['endpoints'][number]>;
+
+/** In the order of the documentation. */
+export const sections: readonly Section[] = declared;
+
+export const endpoints: readonly Endpoint<EndpointNeeds>[] = declared.flatMap<Endpoint<EndpointNeeds>>(
+  (section) => section.endpoints,
+);

@@ -1,0 +1,239 @@
+import { z } from 'zod';
+import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import { presentSample, sampleViewSchema } from './sample-routes.ts';
+import { findPrice, type ModelCatalogue, unknownModel } from '../../catalogue/models/model.ts';
+import { maxPriceCredits, maxPriceNameLength } from '../../catalogue/prices/price-conditions.ts';
+import { inputJsonSchema, sampleRequest } from '../../tasks/accept/task-request.ts';
+import { findAccount } from '../../accounts/accounts.ts';
+import { listPrices, priceLeadMs, setPriceAs, wasPriceSet, withdrawPriceAs } from '../../credits/prices/prices.ts';
+import { ownAccount } from '../core/authentication.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import type { WithDb } from '../core/endpoint.ts';
+import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
+import type { Database } from '../../platform/database/database.ts';
+import {
+  futureError,
+  idField,
+  maxUnixMs,
+  plainText,
+  reasonField,
+  required,
+  wholeNumber,
+} from '../core/request-fields.ts';
+import {
+  cutPage,
+  idParameter,
+  nextCursorSchema,
+  numberedPage,
+  strictQuery,
+  textParameter,
+} from '../core/query-parameters.ts';
+import { presentRate, rateSchema } from '../accounts/account-view.ts';
+import type { RateLimiter } from '../core/limits/rate-limits.ts';
+import type { Rate } from '../../platform/timing/rate-limit.ts';
+import { type PriceDeps, presentPrices, presentSetPrice, pricedModel, setPriceSchema } from '../credits/price-view.ts';
+
+const rateLimitSchema = rateSchema.meta({ description: 'Null: no limit.' });
+
+const limitsSchema = z
+  .strictObject({
+    creates: rateLimitSchema,
+    reads: rateLimitSchema,
+    unfinishedTasks: z.int().nonnegative(),
+    maxUnfinishedTasks: z.int().nonnegative(),
+  })
+  .meta({ id: 'Limits' });
+
+const modelSchema = z
+  .strictObject({
+    ...pricedModel,
+    inputSchema: z.record(z.string(), z.unknown()).meta({
+      description: 'The JSON Schema of `input` in a request for this model: its fields, bounds and defaults.',
+    }),
+    sampleRequest: z
+      .strictObject({ model: z.string(), input: z.record(z.string(), z.unknown()) })
+      .meta({ description: 'The smallest body of `createTask`, with sample values.' }),
+    description: z.string().nullable().meta({ description: 'Plain text for customers: the strengths of the model.' }),
+    sample: sampleViewSchema,
+    lastFrame: z.boolean().meta({
+      description: 'True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link.',
+    }),
+  })
+  .meta({ id: 'Model' });
+
+type ListDeps = WithDb &
+  WithCatalogue & {
+    readonly isSold: (model: string) => boolean;
+    readonly createRate: Rate | undefined;
+    readonly reads: RateLimiter | undefined;
+    readonly publicUrl: string;
+  };
+
+export const listModels = defineEndpoint({
+  operationId: 'listModels',
+  route: 'GET /api/v1/models',
+  scope: 'any',
+  summary: 'List models, prices and limits',
+  description: 'Omits models that no worker can generate at present.',
+  data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
+  handler: async ({ caller }, deps: ListDeps) => {
+    const { models } = deps.catalogue();
+    const prices = await presentPrices(deps, caller.accountId);
+    const { createRate, unfinishedTasks, maxUnfinishedTasks } = await ownAccount(deps.db, caller);
+    const creates = presentRate(createRate ?? deps.createRate);
+    return {
+      models: prices
+        .filter(({ model }) => deps.isSold(model))
+        .map((price) => {
+          const model = existing(models.get(price.model), 'model_unavailable');
+          const { input, lastFrame, description = null } = model;
+          return {
+            ...price,
+            description,
+            inputSchema: inputJsonSchema(input),
+            sampleRequest: sampleRequest(price.model, input),
+            sample: presentSample(model, deps),
+            lastFrame,
+          };
+        }),
+      limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
+    };
+  },
+});
+
+const modelError = 'must be the name of a model';
+
+const list = defineEndpoint({
+  operationId: 'adminListPrices',
+  route: 'GET /api/admin/v1/prices',
+  summary: 'List prices',
+  description:
+    'Lists prices set by operators, newest first: all, or those of one account. `models` shows the prices in force for the account, or ' +
+    'the list prices. A model without a price here has the price of the catalogue.',
+  query: strictQuery({
+    accountId: idParameter('an account').optional(),
+    model: textParameter(modelError)
+      .regex(/^[\w./-]{1,100}$/)
+      .optional(),
+    ...numberedPage,
+  }),
+  data: z.strictObject({
+    models: z.array(z.strictObject(pricedModel)),
+    prices: z.array(setPriceSchema),
+    nextCursor: nextCursorSchema,
+  }),
+  failures: ['account_not_found'],
+  handler: async ({ query: { accountId, model, cursor: before, limit } }, deps: PriceDeps) => {
+    if (accountId !== undefined) existing(await findAccount(deps.db, accountId), 'account_not_found');
+    const prices = await listPrices(deps.db, { accountId, model, before, limit: limit + 1 });
+    const { page, nextCursor } = cutPage(prices, limit, ({ priceId }) => String(priceId));
+    return { models: await presentPrices(deps, accountId), prices: page.map(presentSetPrice), nextCursor };
+  },
+});
+
+const priceError = `must be a whole number of credits from 0 to ${maxPriceCredits}, or null`;
+
+const set = defineEndpoint({
+  operationId: 'adminSetPrice',
+  route: 'POST /api/admin/v1/prices/set',
+  needsRecentProof: true,
+  summary: 'Set a price of a model',
+  description:
+    'Sets the amounts of one of the prices of a model: the list price, or the price of one account, which takes precedence. Applies to ' +
+    `tasks created at \`fromTime\` or later. The earliest start is ${priceLeadMs / 1000} seconds from now, so that every process has ` +
+    'the price in time.',
+  body: z.strictObject({
+    model: z.string({ error: required(modelError) }),
+    priceName: plainText(maxPriceNameLength)
+      .nullish()
+      .meta({ description: 'The price of the model. Omit it for a model that has only one.' }),
+    creditsPerSecond: wholeNumber(0, maxPriceCredits, required(priceError)).nullable().meta({
+      description:
+        'Null, and no `creditsPerVideo`: return to the list price, or without an account to the price of the catalogue.',
+    }),
+    creditsPerVideo: wholeNumber(0, maxPriceCredits, priceError)
+      .nullish()
+      .meta({ description: 'Added once for each video; 0 by default.' }),
+    accountId: idField('an account').nullish().meta({ description: 'Omit it to set the list price.' }),
+    fromTime: wholeNumber(0, maxUnixMs, futureError)
+      .nullish()
+      .meta({ description: 'Unix milliseconds; by default as soon as possible.' }),
+    reason: reasonField,
+  }),
+  data: setPriceSchema,
+  failures: ['account_not_found'],
+  handler: async ({ actor, input }, { db, catalogue }: WithDb & WithCatalogue) => {
+    const amounts = amountsOf(input);
+    const isEnd = amounts !== 'free' && amounts.creditsPerSecond === undefined;
+    const priceName = await namedPrice(db, catalogue().models, input, isEnd);
+    if (amounts === 'free') throw invalidRequest([{ path: 'creditsPerSecond', message: freeError }]);
+    const setting = await setPriceAs(db, actor, {
+      ...amounts,
+      model: input.model,
+      priceName,
+      accountId: input.accountId ?? undefined,
+      fromMs: input.fromTime ?? undefined,
+      reason: input.reason,
+    });
+    if (setting.kind === 'account_not_found') throw new HttpError('account_not_found');
+    if (setting.kind === 'in_the_past') throw invalidRequest([{ path: 'fromTime', message: futureError }]);
+    return presentSetPrice(setting.price);
+  },
+});
+
+/** A price that has left the catalogue can only be ended. */
+async function namedPrice(
+  db: Database,
+  models: ModelCatalogue,
+  { model, priceName }: { readonly model: string; readonly priceName?: string | null | undefined },
+  isEnd: boolean,
+): Promise<string> {
+  const found = findPrice(models, model, priceName ?? undefined);
+  if (found.ok) return found.name;
+  if (isEnd && typeof priceName === 'string' && (await wasPriceSet(db, { model, priceName }))) return priceName;
+  const message = unknownModel(models, model);
+  const refusal = message === undefined ? { path: 'priceName', message: found.message } : { path: 'model', message };
+  throw invalidRequest([refusal]);
+}
+
+const freeError = 'must be at least 1, or creditsPerVideo must be';
+
+type Amounts = { readonly creditsPerSecond: number | undefined; readonly creditsPerVideo: number | undefined };
+
+/** Two missing amounts end a price, and one missing amount is 0. */
+function amountsOf({
+  creditsPerSecond,
+  creditsPerVideo,
+}: {
+  readonly creditsPerSecond: number | null;
+  readonly creditsPerVideo?: number | null | undefined;
+}): Amounts | 'free' {
+  if (creditsPerSecond === null && (creditsPerVideo ?? null) === null)
+    return { creditsPerSecond: undefined, creditsPerVideo: undefined };
+  const amounts = { creditsPerSecond: creditsPerSecond ?? 0, creditsPerVideo: creditsPerVideo ?? 0 };
+  return amounts.creditsPerSecond + amounts.creditsPerVideo === 0 ? 'free' : amounts;
+}
+
+const idError = 'must be the id of a price';
+
+const withdraw = defineEndpoint({
+  operationId: 'adminWithdrawPrice',
+  route: 'POST /api/admin/v1/prices/withdraw',
+  summary: 'Withdraw a future price',
+  description: `Possible until ${priceLeadMs / 1000} seconds before it begins. Set a new price to replace one in force. Idempotent.`,
+  body: z.strictObject({
+    priceId: z.int({ error: required(idError) }).min(1),
+    reason: reasonField,
+  }),
+  data: setPriceSchema,
+  failures: ['price_not_found', 'price_in_force'],
+  handler: async ({ actor, input }, { db }) => {
+    const outcome = await withdrawPriceAs(db, actor, input);
+    if (outcome.kind === 'price_not_found') throw new HttpError('price_not_found');
+    if (outcome.kind === 'too_late') throw new HttpError('price_in_force');
+    return presentSetPrice(outcome.price);
+  },
+});
+
+export const modelEndpoints = [listModels];
+export const operatorPriceEndpoints = [list, set, withdraw];

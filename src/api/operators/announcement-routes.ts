@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import {
+  announceAs,
+  announcementLevels,
+  maxAnnouncementLength,
+  maxAnnouncementLinkLength,
+  readAnnouncement,
+  removeAnnouncementAs,
+} from '../../accounts/operators/announcement.ts';
+import { announcementSchema, presentAnnouncement } from './announcement-view.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint.ts';
+import { invalidRequest } from '../core/http-error.ts';
+import { futureError, maxUnixMs, oneOf, orNull, plainText, wholeNumber } from '../core/request-fields.ts';
+
+const data = z.strictObject({ announcement: orNull(announcementSchema) });
+
+async function current(db: Database) {
+  const announcement = await readAnnouncement(db);
+  return { announcement: announcement === undefined ? null : presentAnnouncement(announcement) };
+}
+
+const show = defineEndpoint({
+  operationId: 'adminGetAnnouncement',
+  route: 'GET /api/admin/v1/announcement',
+  summary: 'Get the announcement',
+  data,
+  handler: (_call, { db }) => current(db),
+});
+
+const linkError = `must be an http or https URL of at most ${maxAnnouncementLinkLength} characters`;
+
+const set = defineEndpoint({
+  operationId: 'adminSetAnnouncement',
+  route: 'POST /api/admin/v1/announcement',
+  summary: 'Publish an announcement in the console',
+  description: 'Replaces the announcement before it. Open pages of the console show it within a minute.',
+  body: z.strictObject({
+    text: plainText(maxAnnouncementLength),
+    level: oneOf(announcementLevels).default('info'),
+    link: z
+      .url({ protocol: /^https?$/, error: linkError })
+      .max(maxAnnouncementLinkLength, { error: linkError })
+      .optional(),
+    endTime: wholeNumber(0, maxUnixMs).optional().meta({ description: 'Unix milliseconds; by default, it stays.' }),
+  }),
+  data,
+  handler: async ({ actor, input: { text, level, link, endTime: endsAt } }, { db, now }: WithDb & WithClock) => {
+    if (endsAt !== undefined && endsAt <= now()) throw invalidRequest([{ path: 'endTime', message: futureError }]);
+    await announceAs(db, actor, { text, level, link, endsAt });
+    return current(db);
+  },
+});
+
+const remove = defineEndpoint({
+  operationId: 'adminRemoveAnnouncement',
+  route: 'POST /api/admin/v1/announcement/remove',
+  summary: 'Remove the announcement',
+  description: 'Idempotent.',
+  body: z.strictObject({}),
+  data,
+  handler: async ({ actor }, { db }) => {
+    await removeAnnouncementAs(db, actor);
+    return current(db);
+  },
+});
+
+export const announcementEndpoints = [show, set, remove];

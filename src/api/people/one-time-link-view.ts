@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { MailedLink } from '../../accounts/sign-in/mail-link.ts';
+import { addressOfLink } from '../../accounts/sign-in/one-time-links.ts';
+import { unixMs } from '../core/request-fields.ts';
+import type { MailQueue } from '../../platform/mail/mail-queue.ts';
+
+export const newLinkSchema = z
+  .strictObject({
+    linkId: z.string(),
+    url: z.string().meta({ description: 'It is not shown again.' }),
+    isMailed: z
+      .boolean()
+      .meta({ description: 'The link is also sent by e-mail. If false, send it to the person yourself.' }),
+    expireTime: unixMs,
+  })
+  .meta({ id: 'NewLink' });
+
+/** `mails`: undefined without a mail server: people send links by hand. */
+export type MailDeps = { readonly mails: MailQueue | undefined };
+
+export function presentNewLink(publicUrl: string, link: MailedLink) {
+  const { linkId, isMailed, expiresAt: expireTime } = link;
+  return { linkId, url: addressOfLink(publicUrl, link), isMailed, expireTime };
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { securityEventKinds } from '../../accounts/sign-in/session-terms.ts';
+import type { SecurityEvent } from '../../accounts/people/security-events.ts';
+import { unixMs } from '../core/request-fields.ts';
+import { cutPage, nextCursorSchema } from '../core/query-parameters.ts';
+import { view } from '../core/view.ts';
+
+const eventSchema = z
+  .strictObject({
+    eventId: z.int(),
+    kind: z.enum(securityEventKinds),
+    userId: z.string().nullable().meta({ description: 'The person whom the event concerns.' }),
+    email: z.string().nullable(),
+    accountId: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null if the event concerns the person in all their accounts.' }),
+    actor: z
+      .string()
+      .nullable()
+      .meta({ description: 'The person or operator who caused the event, if that was another one.' }),
+    address: z.string().nullable(),
+    userAgent: z.string().nullable(),
+    details: z.record(z.string(), z.unknown()),
+    createTime: unixMs,
+  })
+  .meta({ id: 'SecurityEvent' });
+
+export const eventsSchema = z.strictObject({ events: z.array(eventSchema), nextCursor: nextCursorSchema });
+
+/** `events`: one more than the limit, if there is a next page. */
+export function presentEvents(events: readonly SecurityEvent[], limit: number) {
+  const { page, nextCursor } = cutPage(events, limit, ({ eventId }) => String(eventId));
+  return { events: page.map(presentEvent), nextCursor };
+}
+
+export function presentEvent({ createdAt: createTime, details = {}, ...event }: SecurityEvent) {
+  const { userId, email, accountId, actor, address, userAgent } = event;
+  return view(eventSchema, { ...event, userId, email, accountId, actor, address, userAgent, details, createTime });
+}

@@ -1,0 +1,168 @@
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
+import {
+  addPasskey,
+  findPasskey,
+  listPasskeys,
+  maxPasskeys,
+  type Passkey,
+  removePasskey,
+} from '../../accounts/sign-in/passkeys.ts';
+import { beginProof, consumeProof, type ProofKind } from '../../accounts/sign-in/pending-proofs.ts';
+import { recordEvent } from '../../accounts/people/security-events.ts';
+import { signIn } from '../../accounts/sign-in/sign-in.ts';
+import { answerSignedIn, cookieHeader, meSchema } from './signed-in.ts';
+import { browserSession, originOf, type SessionDeps } from './authenticate-session.ts';
+import {
+  authenticationOptions,
+  browserAnswerField,
+  browserOptions,
+  registeredCredential,
+  registrationOptions,
+  requireRelyingParty,
+  verifiedCounter,
+} from './passkey-ceremony.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import { databaseFailures, HttpError } from '../core/http-error.ts';
+import { opaqueId, plainText, unixMs } from '../core/request-fields.ts';
+import type { WithDb } from '../core/endpoint.ts';
+import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
+import { view } from '../core/view.ts';
+
+const passkeySchema = z
+  .strictObject({
+    passkeyId: z.string(),
+    name: z.string(),
+    createTime: unixMs,
+    lastUseTime: unixMs.nullable(),
+  })
+  .meta({ id: 'Passkey' });
+
+function presentPasskey(passkey: Passkey) {
+  return view(passkeySchema, { ...passkey, createTime: passkey.createdAt, lastUseTime: passkey.lastUsedAt });
+}
+
+const list = defineEndpoint({
+  operationId: 'listPasskeys',
+  route: 'GET /api/console/v1/passkeys',
+  scope: 'session',
+  summary: 'List passkeys',
+  data: z.strictObject({ passkeys: z.array(passkeySchema) }),
+  handler: async ({ session }, { db }) => ({ passkeys: (await listPasskeys(db, session.userId)).map(presentPasskey) }),
+});
+
+type SignInDeps = SessionDeps & { readonly signIns: RateLimiter };
+
+async function newChallenge({ db }: WithDb, kind: ProofKind, userId?: string): Promise<string> {
+  const challenge = await beginProof(db, { kind, ...(userId !== undefined && { userId }) });
+  if (challenge === undefined) throw new HttpError('too_many_sign_ins');
+  return challenge;
+}
+
+const nameField = plainText(200).meta({ description: 'Such as the device that the passkey is on.' });
+
+const registerOptions = defineEndpoint({
+  operationId: 'passkeyRegistrationOptions',
+  route: 'POST /api/console/v1/passkeys/register-options',
+  scope: 'session',
+  needsRecentProof: true,
+  summary: 'Start adding a passkey',
+  description: `A person has at most ${maxPasskeys}. Passkeys need https and a host name, or http://localhost.`,
+  data: browserOptions,
+  failures: ['passkeys_unavailable', 'too_many_passkeys', 'too_many_sign_ins'],
+  handler: async (
+    { session: { userId, email } },
+    deps: SessionDeps & { readonly brand: { readonly name: string } },
+  ) => {
+    const party = requireRelyingParty(deps.console.publicUrl);
+    const known = await listPasskeys(deps.db, userId);
+    if (known.length >= maxPasskeys) throw new HttpError('too_many_passkeys', { data: { limit: maxPasskeys } });
+    const challenge = await newChallenge(deps, 'passkey_registration', userId);
+    return registrationOptions(party, { service: deps.brand.name, email, challenge, known });
+  },
+});
+
+const register = defineEndpoint({
+  operationId: 'registerPasskey',
+  route: 'POST /api/console/v1/passkeys/register',
+  scope: 'session',
+  summary: 'Add a passkey',
+  body: z.strictObject({ name: nameField, response: browserAnswerField }),
+  data: passkeySchema,
+  failures: ['passkeys_unavailable', 'sign_in_failed', 'too_many_passkeys'],
+  handler: async ({ session, input: { name, response }, ctx }, { db, console: { publicUrl } }: SessionDeps) => {
+    const party = requireRelyingParty(publicUrl);
+    const credential = await registeredCredential(party, response, async (challenge) => {
+      const proof = await consumeProof(db, 'passkey_registration', challenge);
+      return proof?.userId === session.userId;
+    });
+    const added = await addPasskey(db, session, { name, credential, origin: originOf(ctx) });
+    if (added === 'not_signed_in') throw new HttpError(added);
+    if (added === 'too_many_passkeys') throw new HttpError(added, { data: { limit: maxPasskeys } });
+    if (added === 'known_passkey') throw new HttpError('sign_in_failed', { msg: 'the passkey is already registered' });
+    return presentPasskey(added);
+  },
+});
+
+const signInOptions = defineEndpoint({
+  operationId: 'passkeySignInOptions',
+  route: 'POST /api/console/v1/passkeys/sign-in-options',
+  scope: 'none',
+  summary: 'Start signing in with a passkey',
+  data: browserOptions,
+  failures: ['passkeys_unavailable', 'too_many_sign_ins', ...databaseFailures],
+  handler: async ({ ctx }, deps: SignInDeps) => {
+    const party = requireRelyingParty(deps.console.publicUrl);
+    limitSignIns(ctx, deps.signIns);
+    return authenticationOptions(party, await newChallenge(deps, 'passkey_sign_in'));
+  },
+});
+
+const signInWithPasskey = defineEndpoint({
+  operationId: 'signInWithPasskey',
+  route: 'POST /api/console/v1/passkeys/sign-in',
+  scope: 'none',
+  summary: 'Sign in or authenticate again with a passkey',
+  description: "Sets the cookie of a new session. The browser's earlier session ends.",
+  body: z.strictObject({ response: browserAnswerField }),
+  data: meSchema,
+  answerHeaders: cookieHeader,
+  failures: ['passkeys_unavailable', 'sign_in_failed', 'too_many_sign_ins', ...databaseFailures],
+  handler: async ({ input: { response }, ctx }, deps: SignInDeps) => {
+    const { db } = deps;
+    const party = requireRelyingParty(deps.console.publicUrl);
+    limitSignIns(ctx, deps.signIns);
+    const origin = originOf(ctx);
+    const passkey = await findPasskey(db, response.id);
+    if (passkey === undefined || passkey.isDisabled) throw new HttpError('sign_in_failed');
+    const consumeChallenge = async (challenge: string) =>
+      (await consumeProof(db, 'passkey_sign_in', challenge)) !== undefined;
+    const counter = await verifiedCounter(party, response, passkey, consumeChallenge).catch(async (error: unknown) => {
+      const { userId, email } = passkey;
+      await recordEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'passkey' } });
+      throw error;
+    });
+    const { passkeyId } = passkey;
+    const before = await browserSession(ctx, deps);
+    const signedIn = await signIn(db, { user: passkey, origin, means: 'passkey', passkeyId, counter, before });
+    return answerSignedIn(ctx, deps, signedIn);
+  },
+});
+
+const remove = defineEndpoint({
+  operationId: 'removePasskey',
+  route: 'POST /api/console/v1/passkeys/remove',
+  scope: 'session',
+  needsRecentProof: true,
+  summary: 'Remove a passkey',
+  body: z.strictObject({ passkeyId: opaqueId }),
+  data: z.strictObject({ passkeyId: z.string() }),
+  failures: ['passkey_not_found'],
+  handler: async ({ session, input: { passkeyId }, ctx }, { db }) => {
+    const isRemoved = isUuid(passkeyId) && (await removePasskey(db, session, passkeyId, originOf(ctx)));
+    if (!isRemoved) throw new HttpError('passkey_not_found');
+    return { passkeyId };
+  },
+});
+
+export const passkeyEndpoints = [list, registerOptions, register, signInOptions, signInWithPasskey, remove];

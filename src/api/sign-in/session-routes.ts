@@ -1,0 +1,94 @@
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
+import { listSessions } from '../../accounts/sign-in/sessions.ts';
+import { changePassword, endOtherSessions, endOwnSession } from '../../accounts/sign-in/sign-in.ts';
+import { answerSignedIn, cookieHeader, meSchema } from './signed-in.ts';
+import { originOf, type SessionDeps } from './authenticate-session.ts';
+import { checkPassword, hashNewPassword, type NewPasswordDeps, type PasswordDeps } from './check-password.ts';
+import { passwordField } from '../people/person-fields.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import { existing } from '../core/http-error.ts';
+import { opaqueId, unixMs } from '../core/request-fields.ts';
+import { view } from '../core/view.ts';
+
+const sessionSchema = z.strictObject({
+  sessionId: z.string(),
+  isCurrent: z.boolean(),
+  createTime: unixMs,
+  lastUseTime: unixMs.meta({ description: 'Exact to about a minute.' }),
+  expireTime: unixMs.meta({ description: 'When the session ends unless it is used.' }),
+  address: z.string(),
+  userAgent: z.string(),
+});
+
+const list = defineEndpoint({
+  operationId: 'listSessions',
+  route: 'GET /api/console/v1/sessions',
+  scope: 'session',
+  summary: 'List sessions',
+  data: z.strictObject({ sessions: z.array(sessionSchema) }),
+  handler: async ({ session: { userId, sessionId } }, { db }) => ({
+    sessions: (await listSessions(db, userId)).map((session) =>
+      view(sessionSchema, {
+        ...session,
+        isCurrent: session.sessionId === sessionId,
+        createTime: session.createdAt,
+        lastUseTime: session.lastUsedAt,
+        expireTime: session.expiresAt,
+      }),
+    ),
+  }),
+});
+
+const end = defineEndpoint({
+  operationId: 'endSession',
+  route: 'POST /api/console/v1/sessions/end',
+  scope: 'session',
+  summary: 'End a session',
+  body: z.strictObject({ sessionId: opaqueId }),
+  data: z.strictObject({ sessionId: z.string() }),
+  failures: ['session_not_found'],
+  handler: async ({ session, input: { sessionId }, ctx }, { db }) => {
+    const ended = isUuid(sessionId) ? await endOwnSession(db, session, originOf(ctx), sessionId) : undefined;
+    return existing(ended, 'session_not_found');
+  },
+});
+
+const endOthers = defineEndpoint({
+  operationId: 'endOtherSessions',
+  route: 'POST /api/console/v1/sessions/end-others',
+  scope: 'session',
+  summary: 'End all other sessions',
+  data: z.strictObject({ ended: z.int().nonnegative() }),
+  handler: async ({ session, ctx }, { db }) => ({ ended: await endOtherSessions(db, session, originOf(ctx)) }),
+});
+
+type Deps = SessionDeps & PasswordDeps & NewPasswordDeps;
+
+const password = defineEndpoint({
+  operationId: 'changePassword',
+  route: 'POST /api/console/v1/password',
+  scope: 'session',
+  summary: 'Change the password',
+  description: 'Ends all other sessions and replaces the cookie of this one.',
+  body: z.strictObject({ currentPassword: passwordField, newPassword: passwordField }),
+  data: meSchema,
+  answerHeaders: cookieHeader,
+  failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off'],
+  handler: async ({ session, input: { currentPassword, newPassword }, ctx }, deps: Deps) => {
+    const { checkedHash } = await checkPassword(ctx, deps, {
+      email: session.email,
+      password: currentPassword,
+      session,
+    });
+    const passwordHash = await hashNewPassword(deps, {
+      password: newPassword,
+      email: session.email,
+      path: 'newPassword',
+    });
+    const hashes = { checkedHash, passwordHash };
+    return answerSignedIn(ctx, deps, await changePassword(deps.db, session, originOf(ctx), hashes));
+  },
+});
+
+export const sessionEndpoints = [list, end, endOthers, password];

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { roles } from '../../accounts/people/role.ts';
+import type { SignedIn } from '../../accounts/sign-in/session-terms.ts';
+import { accountsOfUser, type OwnAccount } from '../../accounts/people/memberships.ts';
+import { type AccountView, findView } from '../../accounts/people/account-views.ts';
+import { announcementSchema, presentAnnouncement } from '../operators/announcement-view.ts';
+import { readAnnouncement } from '../../accounts/operators/announcement.ts';
+import type { NewSession } from '../../accounts/sign-in/sessions.ts';
+import type { Context } from '../core/context.ts';
+import { HttpError } from '../core/http-error.ts';
+import { orNull, unixMs } from '../core/request-fields.ts';
+import type { WithDb } from '../core/endpoint.ts';
+import type { SessionDeps } from './authenticate-session.ts';
+import { giveCookie } from './session-cookie.ts';
+
+const suspensionSchema = z
+  .strictObject({ startTime: unixMs, reason: z.string().nullable() })
+  .nullable()
+  .meta({ description: 'Null for an active account. `reason` is what the operator wrote.' });
+
+/** The signed-in person, their accounts and their session. */
+export const meSchema = z
+  .strictObject({
+    user: z.strictObject({ userId: z.string(), email: z.string(), isOperator: z.boolean() }),
+    accounts: z
+      .array(
+        z.strictObject({
+          accountId: z.string(),
+          name: z.string(),
+          role: z.enum(roles),
+          suspension: suspensionSchema,
+        }),
+      )
+      .meta({ description: 'By name; at most 200.' }),
+    view: z
+      .strictObject({ accountId: z.string(), name: z.string(), suspension: suspensionSchema, expireTime: unixMs })
+      .nullable()
+      .meta({ description: 'The account that an operator views as its owner sees it; null without one.' }),
+    announcement: orNull(announcementSchema).meta({ description: 'The announcement of operators to everyone.' }),
+    session: z.strictObject({
+      sessionId: z.string(),
+      authTime: unixMs.meta({ description: 'When the person last authenticated.' }),
+      expireTime: unixMs,
+    }),
+  })
+  .meta({ id: 'Me' });
+
+/** The headers of a response that signs in. */
+export const cookieHeader = { 'Set-Cookie': 'The session cookie.' };
+
+export async function presentMe({ db }: WithDb, session: SignedIn) {
+  const { userId, email, isOperator, sessionId, authenticatedAt: authTime, expiresAt: expireTime } = session;
+  const [accounts, view, announcement] = await Promise.all([
+    accountsOfUser(db, userId),
+    isOperator ? findView(db, sessionId) : undefined,
+    readAnnouncement(db),
+  ]);
+  return {
+    user: { userId, email, isOperator },
+    accounts: accounts.map(({ accountId, name, role, ...account }) => {
+      return { accountId, name, role, suspension: suspensionOf(account) };
+    }),
+    view: view === undefined ? null : presentView(view),
+    announcement: announcement === undefined ? null : presentAnnouncement(announcement),
+    session: { sessionId, authTime, expireTime },
+  };
+}
+
+function presentView({ accountId, name, expiresAt: expireTime, ...account }: AccountView) {
+  return { accountId, name, suspension: suspensionOf(account), expireTime };
+}
+
+function suspensionOf({ suspendedAt, suspensionReason }: Pick<OwnAccount, 'suspendedAt' | 'suspensionReason'>) {
+  return suspendedAt === undefined ? null : { startTime: suspendedAt, reason: suspensionReason ?? null };
+}
+
+/** Sets the cookie of a new or renewed session; throws if the session has ended. */
+export async function answerSignedIn(ctx: Context, deps: SessionDeps, signedIn: NewSession | undefined) {
+  if (signedIn === undefined) throw new HttpError('not_signed_in');
+  const me = await presentMe(deps, signedIn.session);
+  giveCookie(ctx, deps.console.publicUrl, signedIn);
+  return me;
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { cancelTaskAs, type CancelDeps, cancelTaskFor, stopGenerationOf } from '../../tasks/end/cancel-task.ts';
+import { actOnEach, outcomesOf, taskIdsField } from './many-tasks-routes.ts';
+import { failCodes, finalStates } from '../../catalogue/tasks/task.ts';
+import { findTask } from '../../tasks/task-rows.ts';
+import { ownTask } from '../core/authentication.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import { existing } from '../core/http-error.ts';
+import { idField, opaqueId, reasonField } from '../core/request-fields.ts';
+
+const cancelledTaskSchema = z
+  .strictObject({
+    taskId: z.string(),
+    cancelled: z.boolean().meta({ description: 'False if the task had already ended in another way.' }),
+    state: z.enum(finalStates),
+    failCode: z.enum(failCodes).nullable(),
+    creditsRefunded: z.int().nonnegative(),
+  })
+  .meta({ id: 'CancelledTask' });
+
+export const cancelTask = defineEndpoint({
+  operationId: 'cancelTask',
+  route: 'POST /api/v1/jobs/cancelTask',
+  // Suspended accounts may cancel, too, so it lacks `refusesSuspended`.
+  scope: 'tasks:write',
+  summary: 'Cancel a task',
+  description:
+    'Ends an unfinished task with `cancelled`, refunds it in full and stops its generation. A task that has ended stays unchanged. ' +
+    'Idempotent.',
+  body: z.strictObject(
+    { taskId: opaqueId.min(1, { error: 'is required' }) },
+    { error: 'must have only the field taskId' },
+  ),
+  data: cancelledTaskSchema,
+  failures: ['task_not_found'],
+  handler: async ({ caller, input }, deps: CancelDeps) => {
+    const { taskId } = await ownTask(deps.db, input.taskId, caller.accountId);
+    return await cancelTaskFor(deps, taskId);
+  },
+});
+
+const adminCancel = defineEndpoint({
+  operationId: 'adminCancelTask',
+  route: 'POST /api/admin/v1/tasks/cancel',
+  summary: 'Cancel a task of any account',
+  description:
+    'Ends an unfinished task with `cancelled`, refunds it in full, stops its generation and sends its callback. A task that has ended ' +
+    'stays unchanged. The account does not see the reason.',
+  body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
+  data: cancelledTaskSchema,
+  failures: ['task_not_found'],
+  handler: async ({ actor, input }, deps: CancelDeps) => {
+    existing(await findTask(deps.db, input.taskId), 'task_not_found');
+    return stopGenerationOf(deps, await cancelTaskAs(deps.db, actor, input));
+  },
+});
+
+const cancelledTasksSchema = outcomesOf(cancelledTaskSchema);
+
+const each =
+  'Each task is cancelled on its own: those that have ended stay unchanged and have `cancelled: false`. Idempotent, so a request that ' +
+  'failed can be sent again.';
+
+const cancelTasks = defineEndpoint({
+  operationId: 'cancelTasks',
+  route: 'POST /api/v1/jobs/cancelTasks',
+  scope: 'tasks:write',
+  summary: 'Cancel several tasks',
+  description: `Ends unfinished tasks as \`cancelTask\` does. ${each}`,
+  body: z.strictObject({ taskIds: taskIdsField }),
+  data: cancelledTasksSchema,
+  handler: ({ caller, input }, deps: CancelDeps) =>
+    actOnEach(input.taskIds, async (taskId) => {
+      const task = await findTask(deps.db, taskId);
+      return task?.accountId === caller.accountId ? cancelTaskFor(deps, taskId) : undefined;
+    }),
+});
+
+const adminCancelTasks = defineEndpoint({
+  operationId: 'adminCancelTasks',
+  route: 'POST /api/admin/v1/tasks/cancel-many',
+  summary: 'Cancel several tasks of any account',
+  description: `Ends unfinished tasks as \`adminCancelTask\` does. The audit log has an entry for each. ${each}`,
+  body: z.strictObject({ taskIds: taskIdsField, reason: reasonField }),
+  data: cancelledTasksSchema,
+  handler: ({ actor, input: { taskIds: ids, reason } }, deps: CancelDeps) =>
+    actOnEach(ids, async (taskId) => {
+      const task = await findTask(deps.db, taskId);
+      return task && stopGenerationOf(deps, await cancelTaskAs(deps.db, actor, { taskId, reason }));
+    }),
+});
+
+export const cancelEndpoints = [cancelTask, cancelTasks];
+export const operatorCancelEndpoints = [adminCancel, adminCancelTasks];

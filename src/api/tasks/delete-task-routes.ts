@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { uploadIdsOf } from '../../media/references/upload.ts';
+import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
+import { deleteTaskContentAs } from '../../tasks/end/content-deletion.ts';
+import { type DeleteDeps, deleteEndedTask, deleteFilesOf } from '../../tasks/end/delete-task.ts';
+import { actOnEach, outcomesOf, taskIdsField } from './many-tasks-routes.ts';
+import { findTask } from '../../tasks/task-rows.ts';
+import { ownTask } from '../core/authentication.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import { existing, HttpError } from '../core/http-error.ts';
+import { idField, opaqueId, reasonField, unixMs } from '../core/request-fields.ts';
+
+const deletedTaskSchema = z.strictObject({ taskId: z.string(), contentDeleteTime: unixMs }).meta({ id: 'DeletedTask' });
+
+const scopeOfDeletion =
+  'Deletes the prompt, image URLs, uploaded images, video, upstream messages, callback and Temporal history of a task that has ended. ' +
+  'Id, model, times, price, state and ledger stay. Idempotent.';
+
+export const deleteTask = defineEndpoint({
+  operationId: 'deleteTask',
+  route: 'POST /api/v1/jobs/deleteTask',
+  scope: 'content:delete',
+  summary: 'Delete the content of a task',
+  description: `${scopeOfDeletion} In the console, only owners have this permission.`,
+  body: z.strictObject({ taskId: opaqueId.min(1, { error: 'is required' }) }),
+  data: deletedTaskSchema,
+  failures: ['task_not_found', 'task_not_finished'],
+  handler: async ({ caller, input }, deps: DeleteDeps) => {
+    return requireEnded(await deleteEndedTask(deps, await ownTask(deps.db, input.taskId, caller.accountId)));
+  },
+});
+
+export const deleteTasks = defineEndpoint({
+  operationId: 'deleteTasks',
+  route: 'POST /api/v1/jobs/deleteTasks',
+  scope: 'content:delete',
+  summary: 'Delete the content of several tasks',
+  description:
+    'Deletes what `deleteTask` deletes. Each task is deleted on its own: those that have not ended stay unchanged and have ' +
+    '`deleted: false`. Idempotent, so a request that failed can be sent again.',
+  body: z.strictObject({ taskIds: taskIdsField }),
+  data: outcomesOf(
+    z
+      .strictObject({
+        taskId: z.string(),
+        deleted: z.boolean().meta({ description: 'False if the task has not ended.' }),
+        contentDeleteTime: unixMs.nullable(),
+      })
+      .meta({ id: 'TaskDeletion' }),
+  ),
+  handler: ({ caller, input }, deps: DeleteDeps) =>
+    actOnEach(input.taskIds, async (taskId) => {
+      const task = await findTask(deps.db, taskId);
+      if (task?.accountId !== caller.accountId) return undefined;
+      const deletion = await deleteEndedTask(deps, task);
+      return { taskId, deleted: deletion !== undefined, contentDeleteTime: deletion?.contentDeleteTime ?? null };
+    }),
+});
+
+export const adminDeleteTask = defineEndpoint({
+  operationId: 'adminDeleteTask',
+  route: 'POST /api/admin/v1/tasks/delete',
+  needsRecentProof: true,
+  summary: 'Delete the content of a task of any account',
+  description: `${scopeOfDeletion} The account does not see the reason.`,
+  body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
+  data: deletedTaskSchema,
+  failures: ['task_not_found', 'task_not_finished'],
+  handler: async ({ actor, input: { taskId, reason } }, deps: DeleteDeps) => {
+    const task = existing(await findTask(deps.db, taskId), 'task_not_found');
+    const uploadIds = uploadIdsOf(deps.publicUrl, mediaUrlsOf(task.param.input));
+    const deletion = requireEnded(await deleteTaskContentAs(deps.db, actor, { task, uploadIds, reason }));
+    return deleteFilesOf(deps, task, deletion);
+  },
+});
+
+/** Refuses to delete the content of a task that has not ended. */
+export function requireEnded<Deletion>(deletion: Deletion | undefined): Deletion {
+  if (deletion !== undefined) return deletion;
+  throw new HttpError('task_not_finished', { msg: 'the task has not ended; cancel it first' });
+}

@@ -1,0 +1,83 @@
+import { findAccount } from '../../accounts/accounts.ts';
+import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
+import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
+import { readTaskDetail } from '../../tasks/list/task-list.ts';
+import { countAhead, findMaker } from '../../tasks/list/task-maker.ts';
+import { findTask } from '../../tasks/task-rows.ts';
+import { previewsOf } from '../../media/references/preview-links.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import type { WithDb } from '../core/endpoint.ts';
+import { existing } from '../core/http-error.ts';
+import { idParameter, strictQuery, taskIdParameter } from '../core/query-parameters.ts';
+import {
+  type DetailDeps,
+  operatorTaskDetailSchema,
+  presentOperatorTaskDetail,
+  presentTaskDetail,
+  taskDetailSchema,
+  type TaskSources,
+} from './task-detail-view.ts';
+import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import { presentTask, type RecordDeps } from './task-view.ts';
+
+type Deps = WithDb & RecordDeps & DetailDeps & { readonly publicUrl: string };
+
+export const showTimeline = defineEndpoint({
+  operationId: 'getTaskTimeline',
+  route: 'GET /api/v1/jobs/timeline',
+  scope: 'tasks:read',
+  readsTask: true,
+  summary: 'Get the timeline of a task',
+  description:
+    'Returns the record, steps with their times, ledger entries, and the callback with its attempts. Programs should use recordInfo. ' +
+    'Without the scope `credits:read`, `ledger` is empty.',
+  query: strictQuery({ taskId: taskIdParameter }),
+  data: taskDetailSchema,
+  failures: ['task_not_found'],
+  handler: async ({ caller, task: found }, deps: Deps & { readonly readTasks: ReadTasks }) => {
+    const task = existing(found, 'task_not_found');
+    const sources = await readSources(deps, task);
+    await deps.readTasks.record(caller.by, [task]);
+    const ledger = caller.scopes.includes('credits:read') ? sources.ledger : [];
+    return presentTaskDetail(deps, { ...sources, ledger });
+  },
+});
+
+export const adminShowTask = defineEndpoint({
+  operationId: 'adminShowTask',
+  route: 'GET /api/admin/v1/tasks/show',
+  summary: 'Get all details of a task',
+  description:
+    'Returns the timeline that the account gets, and in `operator` what clients must not get: upstream jobs, the keys of the stored ' +
+    'files, and for each attempt of the callback the network error and the beginning of the response.',
+  query: strictQuery({ taskId: idParameter('a task') }),
+  data: operatorTaskDetailSchema,
+  failures: ['task_not_found'],
+  handler: async ({ query }, deps: Deps & { readonly temporalUiUrl: string | undefined }) => {
+    const task = existing(await findTask(deps.db, query.taskId), 'task_not_found');
+    return presentOperatorTaskDetail(deps, await readSources(deps, task));
+  },
+});
+
+async function readSources(deps: Deps, task: Task): Promise<TaskSources> {
+  const mediaUrls = mediaUrlsOf(task.param.input).map(({ url }) => url);
+  const isWaiting = !isFinal(task.state) && task.state !== 'generating';
+  const [record, detail, maker, previews, ahead, account] = await Promise.all([
+    presentTask(deps, task),
+    readTaskDetail(deps.db, task.taskId),
+    findMaker(deps.db, task.taskId),
+    previewsOf(deps, task.accountId, mediaUrls),
+    isWaiting ? countAhead(deps.db, task.taskId) : undefined,
+    findAccount(deps.db, task.accountId),
+  ]);
+  return {
+    task,
+    record,
+    maker: maker?.createdBy,
+    previews,
+    ahead: ahead?.tasks,
+    accountName: account?.name,
+    ...detail,
+    nowMs: Date.now(),
+  };
+}

@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import type { TaskRecord } from '../../tasks/list/task-record.ts';
+import type { Task, TaskResult } from '../../catalogue/tasks/task.ts';
+import type { readTaskDetail } from '../../tasks/list/task-list.ts';
+import type { Maker } from '../../tasks/list/task-maker.ts';
+import { stepOf, stepSchema, stepsOf } from './task-steps-view.ts';
+import { jobOutcomes } from '../../tasks/jobs/job-states.ts';
+import { costBases, type ProviderJob } from '../../tasks/jobs/provider-jobs.ts';
+import { comparedAspects, orderDifferences } from '../../media/video/compare-order.ts';
+import type { UploadPreview } from '../../media/references/preview-links.ts';
+import { taskWorkflowId } from '../../temporal/connection/task-queues.ts';
+import { orNull, unixMs } from '../core/request-fields.ts';
+import { view } from '../core/view.ts';
+import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
+import {
+  callbackSchema,
+  operatorCallbackSchema,
+  presentCallback,
+  presentOperatorCallback,
+} from '../callbacks/callback-view.ts';
+import {
+  contentDeleteTimeSchema,
+  type LinkStore,
+  makerSchema,
+  posterUrlOf,
+  posterUrlSchema,
+  taskRecordSchema,
+} from './task-view.ts';
+
+/** The details of a task that its account receives. They name no provider. */
+export const taskDetailSchema = z
+  .strictObject({
+    task: taskRecordSchema,
+    createdBy: makerSchema,
+    priceName: z.string().meta({ description: 'The price of the model that was charged.' }),
+    posterUrl: posterUrlSchema,
+    previews: z.array(z.strictObject({ url: z.string(), previewUrl: z.url() })).meta({
+      description:
+        'Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input.',
+    }),
+    mediaDeleteTime: unixMs
+      .nullable()
+      .meta({ description: 'When the video was or will be deleted; null without one.' }),
+    contentDeleteTime: contentDeleteTimeSchema,
+    steps: z.array(stepSchema).meta({ description: 'In the order in which they began.' }),
+    ledger: z.array(ledgerEntrySchema),
+    callback: orNull(callbackSchema),
+    aheadOfOwn: z.int().nullable().meta({
+      description: 'Older waiting tasks of the account, at most 1,000. Null once generation begins.',
+    }),
+  })
+  .meta({ id: 'TaskTimeline' });
+
+const providerJobSchema = z.strictObject({
+  ordinal: z.int().positive(),
+  provider: z.string(),
+  jobId: z.string().nullable().meta({ description: 'Null if the response was lost or is still awaited.' }),
+  outcome: z.enum(jobOutcomes).nullable(),
+  failCode: z.string().nullable(),
+  failMsg: z.string().nullable(),
+  ageMs: z.int(),
+  pool: z.string().nullable().meta({ description: 'The provider with its model; null for a job on our own worker.' }),
+  intendTime: unixMs
+    .nullable()
+    .meta({ description: 'When the create was decided; null while only the slot is reserved.' }),
+  submitTime: unixMs.nullable().meta({ description: 'When the upstream accepted it.' }),
+  upstreamEndTime: unixMs.nullable(),
+  endTime: unixMs.nullable().meta({ description: 'When its outcome was recorded.' }),
+  costMicros: z.int().nullable().meta({ description: 'In millionths of the currency; null if unknown.' }),
+  costCurrency: z.string().nullable(),
+  costBasis: z.enum(costBases).nullable(),
+  detail: z.string().nullable().meta({ description: "The upstream's message." }),
+});
+
+const filesSchema = z.strictObject({
+  videoKey: z.string(),
+  posterKey: z.string(),
+  lastFrameKey: z.string().nullable(),
+  sha256: z.string(),
+});
+
+const differenceSchema = z.strictObject({
+  aspect: z.enum(comparedAspects),
+  kind: z.enum(['short', 'more']),
+  ordered: z.string(),
+  delivered: z.string(),
+});
+
+/** Adds the fields that only operators receive. */
+export const operatorTaskDetailSchema = taskDetailSchema
+  .extend({
+    callback: orNull(operatorCallbackSchema),
+    operator: z.strictObject({
+      accountId: z.string(),
+      accountName: z.string().nullable(),
+      temporalUrl: z
+        .url()
+        .nullable()
+        .meta({ description: "The task's workflow in Temporal's UI; null if its URL is unknown." }),
+      files: filesSchema.nullable().meta({ description: 'Keys of the stored files; null without a video.' }),
+      providerJobs: z.array(providerJobSchema),
+      differences: z.array(differenceSchema).meta({
+        description:
+          'The differences between the stored video and the order; empty without a video, and after its deletion.',
+      }),
+    }),
+  })
+  .meta({ id: 'TaskDetail' });
+
+export type TaskSources = Awaited<ReturnType<typeof readTaskDetail>> & {
+  readonly task: Task;
+  readonly record: TaskRecord;
+  readonly maker: Maker | undefined;
+  readonly previews: readonly UploadPreview[];
+  readonly ahead: number | undefined;
+  readonly accountName: string | undefined;
+  readonly nowMs: number;
+};
+
+export type DetailDeps = {
+  readonly resultStore: LinkStore;
+  readonly retentionMs: number;
+};
+
+export function presentTaskDetail(deps: DetailDeps, sources: TaskSources) {
+  const { delivery, attempts, nowMs } = sources;
+  const callback = delivery === undefined ? null : presentCallback(delivery, attempts, nowMs);
+  return view(taskDetailSchema, { ...fieldsOf(deps, sources, callback), callback });
+}
+
+export function presentOperatorTaskDetail(
+  deps: DetailDeps & { readonly temporalUiUrl: string | undefined },
+  sources: TaskSources,
+) {
+  const { task, accountName, delivery, attempts, providerJobs } = sources;
+  const callback = delivery === undefined ? null : presentOperatorCallback(delivery, attempts);
+  return view(operatorTaskDetailSchema, {
+    ...fieldsOf(deps, sources, callback),
+    callback,
+    operator: {
+      accountId: task.accountId,
+      accountName: accountName ?? null,
+      temporalUrl: deps.temporalUiUrl === undefined ? null : workflowUrl(deps.temporalUiUrl, task.taskId),
+      files: filesOf(task.result),
+      providerJobs: providerJobs.map(presentProviderJob),
+      differences: orderDifferences(task),
+    },
+  });
+}
+
+type CallbackTimes = { readonly createTime: number; readonly completeTime: number | null };
+
+function fieldsOf(deps: DetailDeps, sources: TaskSources, callback: CallbackTimes | null) {
+  const { task, record, maker, previews, ahead, ledger, providerJobs, nowMs } = sources;
+  const { result, completedAt, mediaDeletedAt } = task;
+  return {
+    task: record,
+    createdBy: maker,
+    priceName: task.priceName,
+    posterUrl: posterUrlOf(deps, task),
+    previews,
+    mediaDeleteTime: result && (mediaDeletedAt ?? (completedAt ?? nowMs) + deps.retentionMs),
+    contentDeleteTime: task.contentDeletedAt,
+    steps: [
+      ...stepsOf(task, providerJobs),
+      ...(callback === null ? [] : [stepOf('callback', callback.createTime, callback.completeTime)]),
+    ],
+    ledger: ledger.map(presentLedgerEntry),
+    aheadOfOwn: ahead,
+  };
+}
+
+function presentProviderJob(job: ProviderJob) {
+  return view(providerJobSchema, {
+    ...job,
+    failCode: job.failure?.failCode,
+    failMsg: job.failure?.failMsg,
+    intendTime: job.intendedAt,
+    submitTime: job.submittedAt,
+    upstreamEndTime: job.upstreamEndedAt,
+    endTime: job.endedAt,
+  });
+}
+
+function filesOf(result: TaskResult | undefined) {
+  return result === undefined ? null : view(filesSchema, { ...result, lastFrameKey: result.lastFrameKey });
+}
+
+/** `listUrl` is the list of workflows. */
+function workflowUrl(listUrl: string, taskId: string): string {
+  const { origin, pathname } = new URL(listUrl);
+  return `${origin}${pathname}/${taskWorkflowId(taskId)}`;
+}

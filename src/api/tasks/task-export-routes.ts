@@ -1,0 +1,106 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { TaskFilter } from '../../tasks/list/task-filter.ts';
+import { type ListedTask, listTasks } from '../../tasks/list/task-list.ts';
+import {
+  aboutOperatorFilter,
+  operatorFilterOf,
+  operatorTaskFilter,
+  ownFilterOf,
+  ownTaskFilter,
+  type OperatorFilterDeps,
+  type SearchDeps,
+} from './task-list-routes.ts';
+import { csvLine } from '../../credits/reports/csv-line.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import type { WithDb } from '../core/endpoint.ts';
+import { strictQuery } from '../core/query-parameters.ts';
+import type { Database } from '../../platform/database/database.ts';
+
+const maxRows = 100_000;
+const pageSize = 1_000;
+
+const exported =
+  `Returns UTF-8 with a header line, newest task first, at most ${maxRows} tasks. Times are ISO 8601 in UTC. Text that a spreadsheet ` +
+  "would read as a formula is prefixed with `'`.";
+
+const csvAnswer = {
+  contentType: 'text/csv; charset=utf-8',
+  answerHeaders: { 'Content-Disposition': 'The name of the file.' },
+  data: z.custom<Readable>(),
+} as const;
+
+const disposition = 'attachment; filename="tasks.csv"';
+
+const exportTasks = defineEndpoint({
+  operationId: 'exportTasks',
+  route: 'GET /api/v1/jobs/exportTasks',
+  scope: 'tasks:read',
+  summary: "Export the account's tasks as CSV",
+  description: exported,
+  query: strictQuery(ownTaskFilter),
+  ...csvAnswer,
+  handler: ({ caller: { accountId }, query, ctx }, deps: WithDb & SearchDeps) => {
+    ctx.set('Content-Disposition', disposition);
+    return Promise.resolve(Readable.from(csvOf(deps.db, columns, ownFilterOf(accountId, query, deps))));
+  },
+});
+
+const adminExport = defineEndpoint({
+  operationId: 'adminExportTasks',
+  route: 'GET /api/admin/v1/tasks/export',
+  summary: 'Export tasks of all accounts as CSV',
+  description: `${exported} ${aboutOperatorFilter}`,
+  query: strictQuery(operatorTaskFilter),
+  ...csvAnswer,
+  handler: ({ query, ctx }, deps: WithDb & OperatorFilterDeps) => {
+    ctx.set('Content-Disposition', disposition);
+    const written = [...columns, ...columnsOfOperators];
+    return Promise.resolve(Readable.from(csvOf(deps.db, written, operatorFilterOf(query, deps))));
+  },
+});
+
+type Column = readonly [name: string, of: (task: ListedTask) => string | number | undefined];
+
+const columns: readonly Column[] = [
+  ['taskId', ({ taskId }) => taskId],
+  ['createTime', ({ createdAt }) => isoTime(createdAt)],
+  ['completeTime', ({ completedAt }) => isoTime(completedAt)],
+  ['state', ({ state }) => state],
+  ['failCode', ({ failure }) => failure?.failCode],
+  ['model', ({ param }) => param.model],
+  ['prompt', ({ param }) => param.input.prompt],
+  ['duration', ({ param }) => param.input.duration],
+  ['resolution', ({ param }) => param.input.resolution],
+  ['ratio', ({ param }) => param.input.ratio],
+  ['priceName', ({ priceName }) => priceName],
+  ['creditsCharged', ({ creditsCharged }) => creditsCharged],
+  ['creditsRefunded', ({ creditsRefunded }) => creditsRefunded],
+  ['createdByKind', ({ createdBy }) => createdBy?.kind],
+  ['createdById', ({ createdBy }) => createdBy?.id],
+  ['createdBy', ({ createdBy }) => createdBy?.name ?? undefined],
+];
+
+const columnsOfOperators: readonly Column[] = [
+  ['accountId', ({ accountId }) => accountId],
+  ['accountName', ({ accountName }) => accountName],
+];
+
+function isoTime(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}
+
+/** Holds no database connection between pages. */
+async function* csvOf(db: Database, written: readonly Column[], filter: TaskFilter): AsyncGenerator<string> {
+  yield csvLine(written.map(([name]) => name));
+  let after: string | undefined;
+  for (let rows = 0; rows < maxRows; rows += pageSize) {
+    const tasks = await listTasks(db, { ...filter, after, limit: pageSize });
+    if (tasks.length > 0) yield tasks.map((task) => csvLine(written.map(([, of]) => of(task)))).join('');
+    after = tasks.at(-1)?.taskId;
+    if (tasks.length < pageSize) return;
+  }
+}
+
+export const taskExportEndpoints = [exportTasks];
+export const operatorTaskExportEndpoints = [adminExport];

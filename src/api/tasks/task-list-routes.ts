@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import { countTasks, maxCountedTasks, type TaskGroup } from '../../tasks/list/count-tasks.ts';
+import { failOutcome, type FailOutcome, failOutcomes } from '../../catalogue/tasks/fail-code.ts';
+import type { TaskFilter } from '../../tasks/list/task-filter.ts';
+import { listTasks } from '../../tasks/list/task-list.ts';
+import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import { taskSearch } from '../../tasks/list/task-search.ts';
+import {
+  listedTaskSchema,
+  operatorListedTaskSchema,
+  presentListedTask,
+  presentOperatorListedTask,
+  type RecordDeps,
+} from './task-view.ts';
+import { type FailCode, failCodes, taskStates } from '../../catalogue/tasks/task.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint.ts';
+import { oneOf } from '../core/request-fields.ts';
+import {
+  createdBetween,
+  cutPage,
+  idPage,
+  idParameter,
+  nextCursorSchema,
+  strictQuery,
+  taskSearchParameter,
+  textParameter,
+} from '../core/query-parameters.ts';
+import { dayMs } from '../../platform/timing/duration.ts';
+
+/** `searchesPrompts`: lists of tasks can be searched by words of prompts. */
+export type SearchDeps = { readonly searchesPrompts: boolean };
+export type OperatorFilterDeps = SearchDeps & WithClock;
+
+// Lists, counts and exports take the same filters, so that all three are about the same tasks.
+
+const stateFilter = {
+  state: oneOf(taskStates).optional(),
+  failCode: oneOf(failCodes).meta({ description: 'Failed tasks with this code.' }).optional(),
+  outcome: oneOf(failOutcomes)
+    .meta({
+      description:
+        'Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that ' +
+        'failed for any other reason (`failed`).',
+    })
+    .optional(),
+};
+
+const sharedFilter = {
+  model: textParameter('must be the name of a model').max(100, { error: 'must be at most 100 characters' }).optional(),
+  createdBy: idParameter('a key or a person')
+    .meta({ description: 'The key or person that created the task.' })
+    .optional(),
+  search: taskSearchParameter.optional(),
+  ...createdBetween,
+};
+
+const operatorFilter = {
+  accountId: idParameter('an account').optional(),
+  provider: textParameter('must be the name of a provider')
+    .max(100)
+    .meta({ description: 'Tasks with a job at this provider.' })
+    .optional(),
+  ...sharedFilter,
+};
+
+/** The filters of a client, and those of an operator. */
+export const ownTaskFilter = { ...stateFilter, ...sharedFilter };
+export const operatorTaskFilter = { ...stateFilter, ...operatorFilter };
+
+type OwnFilter = z.output<z.ZodObject<typeof ownTaskFilter>>;
+type OperatorFilter = z.output<z.ZodObject<typeof operatorTaskFilter>>;
+/** A parameter has the name of its filter, or is mapped to filters here. Any other one does not compile. */
+function filterOf(query: Partial<OperatorFilter>, deps: SearchDeps): TaskFilter {
+  const { search, failCode, outcome, from: fromMs, to: toMs, ...named } = query;
+  const filters: Pick<TaskFilter, keyof typeof named> = named;
+  return {
+    ...filters,
+    search: search === undefined ? undefined : taskSearch(search, deps),
+    failCodes: failCodesOf(failCode, outcome),
+    fromMs,
+    toMs,
+  };
+}
+
+function failCodesOf(failCode?: FailCode, outcome?: FailOutcome): readonly FailCode[] | undefined {
+  if (failCode === undefined && outcome === undefined) return undefined;
+  return failCodes.filter(
+    (code) => (failCode ?? code) === code && (outcome === undefined || failOutcome(code) === outcome),
+  );
+}
+
+export function ownFilterOf(accountId: string, query: Partial<OwnFilter>, deps: SearchDeps): TaskFilter {
+  return { ...filterOf(query, deps), accountId };
+}
+
+/** Bounds searches without an index. */
+const maxScanMs = 7 * dayMs;
+
+export const aboutOperatorFilter =
+  `Without \`accountId\`, filters by \`model\`, \`createdBy\`, \`provider\` or \`search\` cover only the ${maxScanMs / dayMs} days before ` +
+  '`to`, or before now. Words of prompts require an `accountId`.';
+
+export function operatorFilterOf(query: Partial<OperatorFilter>, deps: OperatorFilterDeps): TaskFilter {
+  const filter = filterOf(query, deps);
+  const { accountId, model, createdBy, provider, search, fromMs = 0, toMs } = filter;
+  const isSearch = search !== undefined && search.taskId === undefined;
+  const isScan = accountId === undefined && (isSearch || (model ?? createdBy ?? provider) !== undefined);
+  return { ...filter, fromMs: isScan ? Math.max(fromMs, (toMs ?? deps.now()) - maxScanMs) : fromMs };
+}
+
+type ListDeps = WithDb & SearchDeps & RecordDeps;
+
+const listed = 'Lists tasks newest first. Tasks created while you page do not shift later pages.';
+
+export const listTasksOfAccount = defineEndpoint({
+  operationId: 'listTasks',
+  route: 'GET /api/v1/jobs/listTasks',
+  scope: 'tasks:read',
+  summary: "List the account's tasks",
+  description: listed,
+  query: strictQuery({ ...ownTaskFilter, ...idPage }),
+  data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
+  handler: async (
+    { caller: { accountId, by }, query: { cursor: after, limit, ...query } },
+    deps: ListDeps & { readonly readTasks: ReadTasks },
+  ) => {
+    const filter = { ...ownFilterOf(accountId, query, deps), after, limit: limit + 1 };
+    const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
+    await deps.readTasks.record(by, page);
+    return { tasks: await Promise.all(page.map((task) => presentListedTask(deps, task))), nextCursor };
+  },
+});
+
+const adminList = defineEndpoint({
+  operationId: 'adminListTasks',
+  route: 'GET /api/admin/v1/tasks',
+  summary: 'List tasks of all accounts',
+  description: `${listed} ${aboutOperatorFilter}`,
+  query: strictQuery({ ...operatorTaskFilter, ...idPage }),
+  data: z.strictObject({ tasks: z.array(operatorListedTaskSchema), nextCursor: nextCursorSchema }),
+  handler: async ({ query: { cursor: after, limit, ...query } }, deps: ListDeps & WithClock) => {
+    const filter = { ...operatorFilterOf(query, deps), after, limit: limit + 1 };
+    const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
+    return { tasks: await Promise.all(page.map((task) => presentOperatorListedTask(deps, task))), nextCursor };
+  },
+});
+
+const taskCountSchema = z
+  .strictObject({
+    tasks: z.int().nonnegative(),
+    isExact: z.boolean().meta({ description: 'False: there are at least this many.' }),
+  })
+  .meta({ id: 'TaskCount' });
+
+const ofEachGroup = {
+  waiting: taskCountSchema,
+  queuing: taskCountSchema,
+  generating: taskCountSchema,
+  success: taskCountSchema,
+  cancelled: taskCountSchema,
+  rejected: taskCountSchema,
+  failed: taskCountSchema,
+} satisfies Record<TaskGroup, typeof taskCountSchema>;
+
+const taskCountsSchema = z.strictObject({
+  counts: z.strictObject(ofEachGroup).meta({ description: 'By state; failed tasks by `outcome`.' }),
+});
+
+const counted =
+  `Counts tasks by state. Reads at most the newest ${maxCountedTasks} unfinished tasks, failed tasks and tasks of any state; a count ` +
+  'that this limit may have cut is not exact.';
+
+const count = defineEndpoint({
+  operationId: 'countTasks',
+  route: 'GET /api/v1/jobs/countTasks',
+  scope: 'tasks:read',
+  summary: "Count the account's tasks",
+  description: counted,
+  query: strictQuery(sharedFilter),
+  data: taskCountsSchema,
+  handler: async ({ caller: { accountId }, query }, deps: WithDb & SearchDeps) => ({
+    counts: await countTasks(deps.db, ownFilterOf(accountId, query, deps)),
+  }),
+});
+
+const adminCount = defineEndpoint({
+  operationId: 'adminCountTasks',
+  route: 'GET /api/admin/v1/tasks/counts',
+  summary: 'Count tasks of all accounts',
+  description: `${counted} ${aboutOperatorFilter}`,
+  query: strictQuery(operatorFilter),
+  data: taskCountsSchema,
+  handler: async ({ query }, deps: WithDb & OperatorFilterDeps) => ({
+    counts: await countTasks(deps.db, operatorFilterOf(query, deps)),
+  }),
+});
+
+export const taskListEndpoints = [listTasksOfAccount, count];
+export const operatorTaskListEndpoints = [adminList, adminCount];

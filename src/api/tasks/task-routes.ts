@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import { adapterOf } from '../dialects/dialect.ts';
+import { kieRecordSchema } from '../dialects/kie/kie-record.ts';
+import type { FieldError } from '../../platform/text/field-errors.ts';
+import { cancelEndpoints, operatorCancelEndpoints } from './cancel-routes.ts';
+import { isFinal } from '../../catalogue/tasks/task.ts';
+import { operatorTaskExportEndpoints, taskExportEndpoints } from './task-export-routes.ts';
+import { operatorTaskListEndpoints, taskListEndpoints } from './task-list-routes.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import type { WithDb } from '../core/endpoint.ts';
+import { existing, HttpError } from '../core/http-error.ts';
+import { taskIdParameter } from '../core/query-parameters.ts';
+import { presentTask, type RecordDeps, taskRecordSchema } from './task-view.ts';
+import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
+import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import type { TaskWaiters } from '../../tasks/task-waiters.ts';
+import { findTask } from '../../tasks/task-rows.ts';
+
+type Deps = WithDb &
+  WithCatalogue &
+  RecordDeps & {
+    readonly taskWaiters: TaskWaiters;
+    readonly readTasks: ReadTasks;
+  };
+
+const recordInfo = defineEndpoint({
+  operationId: 'recordInfo',
+  route: 'GET /api/v1/jobs/recordInfo',
+  scope: 'tasks:read',
+  readsTask: true,
+  summary: 'Query a task',
+  description: 'Links in `resultJson.resultUrls` are signed for each response.',
+  query: z.object({ taskId: taskIdParameter }),
+  headers: preferHeader,
+  data: z.union([taskRecordSchema, kieRecordSchema]),
+  answerHeaders: preferenceApplied,
+  failures: ['task_not_found'],
+  handler: async ({ caller, dialect, task, ctx }, deps: Deps) => {
+    const { unknownTask, taskRecord } = adapterOf(dialect);
+    if (task === undefined) throw taskNotFound(unknownTask);
+    const isHeld = !isFinal(task.state) && (await longPoll(ctx, deps.taskWaiters, task));
+    const now = isHeld ? existing(await findTask(deps.db, task.taskId), 'task_not_found') : task;
+    await deps.readTasks.record(caller.by, [now]);
+    const record = await presentTask(deps, now);
+    return taskRecord(record, deps.catalogue().models);
+  },
+});
+
+function taskNotFound(unknownTask: FieldError | undefined): HttpError {
+  if (unknownTask === undefined) return new HttpError('task_not_found');
+  return new HttpError('invalid_request', { msg: unknownTask.message, data: { errors: [unknownTask] } });
+}
+
+export const taskEndpoints = [recordInfo, ...cancelEndpoints, ...taskListEndpoints, ...taskExportEndpoints];
+export const operatorTaskEndpoints = [
+  ...operatorTaskListEndpoints,
+  ...operatorTaskExportEndpoints,
+  ...operatorCancelEndpoints,
+];

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { unknownName } from '../../platform/text/did-you-mean.ts';
+import { type TypeWords, validationMessage } from '../../platform/text/validation-messages.ts';
+
+/** An error in a file that an operator wrote. It never repeats a value of the file, which could be a secret in the wrong field. */
+export type Problem = { readonly path: readonly PropertyKey[]; readonly message: string };
+
+/** Parses the data, or returns every problem: its field, what is allowed there, and what was probably meant. */
+export function check<Data>(
+  schema: z.ZodType<Data>,
+  value: unknown,
+): { readonly data?: Data | undefined; readonly problems: readonly Problem[] } {
+  const { data, error } = schema.safeParse(value, { error: messageFor });
+  const problems = (error?.issues ?? []).flatMap((issue) => {
+    // The schema of a secret has an error of its own, because an unknown field there may be the secret itself.
+    if (issue.code !== 'unrecognized_keys' || !issue.message.startsWith('unknown field')) return [issue];
+    const messages = issue.message.split('\n');
+    return issue.keys.map((key, index) => ({ path: [...issue.path, key], message: messages[index] ?? '' }));
+  });
+  return { data, problems };
+}
+
+/** Returns one message for an issue; unknown fields have a line each. */
+function messageFor(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'unrecognized_keys') {
+    const fields = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
+    return issue.keys.map((key) => unknownName('field', key, fields)).join('\n');
+  }
+  // The kind of a provider and the shape of a moderation hook distinguish the cases of their unions.
+  if (issue.code === 'invalid_union') {
+    if (issue.discriminator === undefined) return 'must be plain JSON';
+    if (fieldOf(issue.input, issue.discriminator) === 'preview')
+      return 'preview is built in: leave this entry out, and write providers: [preview] at a model';
+  }
+  if (issue.code === 'invalid_format') return undefined;
+  return validationMessage(issue, fileWords);
+}
+
+const fileWords: TypeWords = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map',
+  record: 'a map',
+};
+
+/** Returns the value's own field, undefined when it has none. */
+export function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  // An object with such a field of its own.
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+/** Returns the value's fields with their names; a value that is no map has none. */
+export function fieldsOf(value: unknown): readonly (readonly [string, unknown])[] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+}
+
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

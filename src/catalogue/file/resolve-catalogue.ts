@@ -1,0 +1,297 @@
+import { defaultModels } from '../models/model.ts';
+import { type ModelInput, standardInput } from '../input/task-input.ts';
+import { type CoveredEntry, coverageOf } from './field-coverage.ts';
+import { type CatalogueFiles, crossCheck, type ReferencedFile, type SecretCheck } from './cross-checks.ts';
+import {
+  type Catalogue,
+  type CatalogueData,
+  type CatalogueModel,
+  catalogueSchema,
+  type TierEntry,
+} from './catalogue-schema.ts';
+import { ownSizeProblems, withOwnResolution } from '../input/own-size.ts';
+import { passedFields } from '../input/passed-fields.ts';
+import { priceProblems } from '../prices/price-problems.ts';
+import { priceRowsOf } from '../prices/prices-schema.ts';
+import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue-problems.ts';
+import { arkCreatePath, previewProvider, type ProviderSettings } from './provider-schema.ts';
+import { type Locate, locateSample } from '../models/model-sample.ts';
+import { readsTextCommands } from '../models/text-commands.ts';
+import { contradictionIn, effectiveRules, type Rules, rulesOfModel } from '../models/model-rules.ts';
+
+// From the data of a catalogue file to the catalogue: schema, checks between its parts, value, checks of the value.
+
+export type CatalogueWorld = {
+  readonly locate: Locate;
+  readonly readFile: (kind: 'workflow' | 'http', name: string) => ReferencedFile;
+  readonly secretProblem: SecretCheck;
+  /** True if the upstream at this address can fetch images from us. */
+  readonly isReachableFrom: (baseUrl: string) => boolean;
+};
+
+export type Resolved = { readonly problems: readonly Problem[]; readonly catalogue?: Catalogue };
+
+export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> = {}): Resolved {
+  const { readFile = () => ({}), secretProblem = () => undefined, isReachableFrom = () => true } = world;
+  const { locate = (path: string) => ({ path }) } = world;
+  const files = readFiles(data, readFile);
+  const { data: checked, problems } = check(catalogueSchema, data);
+  const all = [...problems, ...crossCheck(data, files, secretProblem)];
+  if (checked === undefined || all.length > 0) return { problems: all };
+  const { catalogue, problems: uncovered } = buildCatalogue(checked, files, isReachableFrom, locate);
+  const contradictions = [
+    ...checked.models.flatMap(({ prices, input = standardInput }, index) =>
+      priceProblems(prices, input).map(({ path, message }) => ({
+        path: ['models', index, 'prices', ...path],
+        message,
+      })),
+    ),
+    ...ruleProblems(catalogue),
+    ...uncovered,
+    ...deadlineProblems(catalogue, files),
+    ...paidRepeatProblems(checked),
+    ...ownSizeProblems([...catalogue.models.values()], (name) => catalogue.providers.get(name)?.kind),
+  ];
+  return contradictions.length > 0 ? { problems: contradictions } : { problems: [], catalogue };
+}
+
+function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): CatalogueFiles {
+  const settings = fieldsOf(fieldOf(data, 'providers')).map(([, one]) => one);
+  const http = settings.map((one) => (fieldOf(one, 'kind') === 'http' ? fieldOf(one, 'file') : undefined));
+  const entries = itemsOf(fieldOf(data, 'models')).flatMap((model) =>
+    itemsOf(fieldOf(model, 'tiers')).flatMap(itemsOf),
+  );
+  const kindOf = (name: unknown) => fieldOf(fieldOf(fieldOf(data, 'providers'), String(name)), 'kind');
+  const workflows = entries.map((entry) => {
+    const isComfy = ['comfyui', 'comfy-v2'].includes(String(kindOf(fieldOf(entry, 'provider'))));
+    return isComfy ? fieldOf(fieldOf(entry, 'parameters'), 'workflow') : undefined;
+  });
+  const files = new Map<string, ReferencedFile>();
+  for (const [kind, names] of [
+    ['http', http],
+    ['workflow', workflows],
+  ] as const) {
+    for (const name of names) {
+      if (typeof name !== 'string' || name === '' || files.has(name)) continue;
+      files.set(name, readFile(kind, name));
+    }
+  }
+  return files;
+}
+
+type Reaches = CatalogueWorld['isReachableFrom'];
+
+function buildCatalogue(
+  data: CatalogueData,
+  files: CatalogueFiles,
+  reaches: Reaches,
+  locate: Locate,
+): Required<Resolved> {
+  const { creditValue, models } = data;
+  const packages = new Map(Object.entries(data.packages));
+  const providers: Providers = new Map<string, ProviderSettings>([
+    [previewProvider, { kind: 'preview' }],
+    ...Object.entries(data.providers),
+  ]);
+  const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
+  const problems: Problem[] = [];
+  const built = models.map((one, index): CatalogueModel => {
+    const { model, title, description, prices, fit, lastFrame, shortfall, moderation } = one;
+    const defaultAliases = defaultModels.find((other) => other.model === model)?.aliases ?? [];
+    const { tiers, problems: found } = buildTiers(one, ['models', index], { providers, files, reaches });
+    const { sample, problems: unreadable } = locateSample(one.sample, locate);
+    problems.push(
+      ...found,
+      ...unreadable.map(({ file, message }) => ({ path: ['models', index, 'sample', file], message })),
+    );
+    const names = [...new Set(tiers.flat().map(({ provider }) => provider))];
+    return {
+      model,
+      title,
+      ...(description !== undefined && { description }),
+      ...(sample !== undefined && { sample }),
+      aliases: one.aliases ?? defaultAliases.filter((alias) => !taken.has(alias)),
+      input: one.input ?? standardInputOf(tiers),
+      prices: priceRowsOf(prices),
+      providers: names,
+      deadlineMs: one.deadlineSeconds * 1000,
+      tiers,
+      fit,
+      lastFrame,
+      ...(shortfall !== 'fail' && { shortfall }),
+      ...(moderation !== undefined && { moderation }),
+      isRemote: names.some((provider) => provider !== previewProvider),
+    };
+  });
+  const contents = [...files].map(([name, file]) => [name, file.data] as const);
+  const byName = new Map(built.map((one) => [one.model, one]));
+  return { problems, catalogue: { creditValue, packages, providers, models: byName, files: new Map(contents) } };
+}
+
+/** The input of a model that declares none: without sound if no provider makes any. */
+function standardInputOf(tiers: CatalogueModel['tiers']): ModelInput {
+  if (!tiers.flat().every(({ rules }) => rules.audio === 'never')) return standardInput;
+  return { ...standardInput, fields: { ...standardInput.fields, generateAudio: { fixed: false } } };
+}
+
+type Providers = ReadonlyMap<string, ProviderSettings>;
+type World = { readonly providers: Providers; readonly files: CatalogueFiles; readonly reaches: Reaches };
+type Tiers = { readonly tiers: CatalogueModel['tiers']; readonly problems: readonly Problem[] };
+
+function buildTiers(one: ModelData, path: Problem['path'], { providers, files, reaches }: World): Tiers {
+  const short = [...new Set(one.providers ?? [previewProvider])].map((provider): EntryData[] => [
+    { provider, weight: 1, parameters: {} },
+  ]);
+  const canFetch = (settings: ProviderSettings) => settings.kind === 'preview' || reaches(settings.baseUrl);
+  const covered = (one.tiers ?? short).map((tier, row) =>
+    tier.map((data, column): CoveredEntry => {
+      const settings = providers.get(data.provider) ?? { kind: 'preview' };
+      const entry = buildEntry(data, one, settings, knownRules(settings, data.model ?? one.model, files, reaches));
+      const passes = passedFields(entry, settings, { files, canFetch });
+      const passesIfReachable = passedFields(entry, settings, { files, canFetch: () => true });
+      const at = [...path, ...(one.tiers === undefined ? ['providers', row] : ['tiers', row, column])];
+      return { entry, kind: settings.kind, path: at, passes, passesIfReachable };
+    }),
+  );
+  const tiers = covered.map((tier) => tier.map(({ entry }) => entry));
+  // A model without a declared input has that of the specification, of which an upstream may ignore a part.
+  if (one.input === undefined) return { tiers, problems: [] };
+  const { ignores, problems } = coverageOf(one.input, covered.flat(), [...path, 'input']);
+  const narrowed = tiers.map((tier) =>
+    tier.map((entry): TierEntry => {
+      const ignored = ignores.get(entry);
+      return ignored === undefined ? entry : { ...entry, ignores: ignored };
+    }),
+  );
+  return { tiers: narrowed, problems: [...problems, ...fixedResolutions(one.input, covered.flat())] };
+}
+
+/** A parameter of the operator must not replace the resolution that the client pays for. */
+function fixedResolutions({ fields }: ModelInput, entries: readonly CoveredEntry[]): readonly Problem[] {
+  if (fields.resolution.values.length < 2) return [];
+  const fixed = entries.filter(({ entry, kind }) => kind === 'ark' && Object.hasOwn(entry.parameters, 'resolution'));
+  return fixed.map(({ path }) => ({
+    path: [...path, 'parameters', 'resolution'],
+    message: 'must be left out, because clients choose the resolution of this model',
+  }));
+}
+
+type ModelData = CatalogueData['models'][number];
+type EntryData = NonNullable<ModelData['tiers']>[number][number];
+
+function buildEntry(
+  entry: EntryData,
+  model: ModelData,
+  settings: ProviderSettings,
+  known: readonly Rules[],
+): TierEntry {
+  const { model: upstreamModel = model.model, provider, weight, parameters } = entry;
+  const shared = settings.kind === 'preview' ? noShared : settings;
+  const cost = entry.cost ?? shared.cost;
+  const repeats = (entry.onRefusedOutput ?? shared.onRefusedOutput) === 'resubmit';
+  return {
+    provider,
+    upstreamModel,
+    pool: `${provider}/${upstreamModel}`,
+    weight,
+    limit: entry.limit ?? shared.limit,
+    parameters: withOwnResolution(settings.kind, parameters, model.input),
+    rules: effectiveRules([...known, model.rules, shared.rules, entry.rules], model.input),
+    ...(cost !== undefined && { cost }),
+    ...(repeats && { onRefusedOutput: 'resubmit' as const }),
+  };
+}
+
+const noShared = { limit: 10_000, cost: undefined, rules: undefined, onRefusedOutput: undefined };
+
+const onlyFrames = { framesWithReferences: false };
+const arkImages = { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 };
+
+/** Returns what an upstream is known to refuse, before the operator's own rules. */
+export function knownRules(
+  settings: ProviderSettings,
+  upstreamModel: string,
+  files: CatalogueFiles = new Map(),
+  reaches: Reaches = () => true,
+): readonly Rules[] {
+  const commands = readsTextCommands(upstreamModel) ? [{ textCommands: true }] : [];
+  if (settings.kind === 'http') {
+    const { images, rules = [] } = files.get(settings.file) ?? {};
+    const isUnreachable = images === 'link' && !reaches(settings.baseUrl);
+    return [...rulesOfModel(rules, upstreamModel), ...commands, ...(isUnreachable ? [{ images: { max: 0 } }] : [])];
+  }
+  // Other paths mean another upstream with the same protocol.
+  if (settings.kind === 'ark' && settings.paths.create === arkCreatePath) {
+    const isFixed = upstreamModel.includes('seedance-2-5');
+    return [
+      {
+        images: arkImages,
+        ...onlyFrames,
+        lastFrameAlone: false,
+        textCommands: true,
+        ...(isFixed && { ratiosWithImages: ['adaptive'] }),
+      },
+    ];
+  }
+  if (settings.kind === 'ark') return commands;
+  if (settings.kind !== 'openai-videos') return [];
+  // These servers and OpenRouter begin the video with the frame and drop the references. SGLang stores the first image only.
+  const { dialect } = settings;
+  return [
+    ...commands,
+    {
+      ...onlyFrames,
+      ...(dialect === 'vllm-omni' && { lastFrameAlone: false }),
+      ...(dialect === 'sglang' && { images: { max: 1 } }),
+    },
+  ];
+}
+
+function ruleProblems({ models }: Catalogue): readonly Problem[] {
+  return [...models.values()].flatMap(({ tiers }, index) =>
+    tiers.flatMap((tier, row) =>
+      tier.flatMap(({ rules }, column) => {
+        const contradiction = contradictionIn(rules);
+        if (contradiction === undefined) return [];
+        const message = `together with those of model and provider they ${contradiction}`;
+        return [{ path: ['models', index, 'tiers', row, column, 'rules'], message }];
+      }),
+    ),
+  );
+}
+
+/** A second job must not follow a paid one. */
+function paidRepeatProblems({ providers, models }: CatalogueData): readonly Problem[] {
+  const problem = (path: Problem['path']) => ({
+    path: [...path, 'onRefusedOutput'],
+    message: 'must be fail unless the provider has failedJobs: free, because the refused job is paid',
+  });
+  const isFree = (name: string) => providers[name]?.failedJobs === 'free';
+  const ofProviders = Object.entries(providers).flatMap(([name, { onRefusedOutput: repeats }]) =>
+    repeats === 'resubmit' && !isFree(name) ? [problem(['providers', name])] : [],
+  );
+  const ofEntries = models.flatMap(({ tiers = [] }, index) =>
+    tiers.flatMap((tier, row) =>
+      tier.flatMap(({ provider, onRefusedOutput: repeats }, column) =>
+        repeats === 'resubmit' && !isFree(provider) ? [problem(['models', index, 'tiers', row, column])] : [],
+      ),
+    ),
+  );
+  return [...ofProviders, ...ofEntries];
+}
+
+/** An upstream that deletes a job before the task's deadline could lose a paid video. Other kinds keep jobs for a day at least. */
+function deadlineProblems({ models, providers }: Catalogue, files: CatalogueFiles): readonly Problem[] {
+  return [...models.values()].flatMap(({ deadlineMs, providers: names }, index) => {
+    const limits = names.flatMap((name) => {
+      const settings = providers.get(name);
+      const hours = settings?.kind === 'http' ? files.get(settings.file)?.keepsJobsHours : undefined;
+      return hours === undefined ? [] : [{ name, seconds: hours * 3600 }];
+    });
+    const [shortest] = limits.toSorted((a, b) => a.seconds - b.seconds);
+    if (shortest === undefined || deadlineMs <= shortest.seconds * 1000) return [];
+    const { name, seconds } = shortest;
+    const message = `is ${deadlineMs / 1000}, but provider ${name} deletes a job after ${seconds} seconds; allowed: 10 to ${seconds}`;
+    return [{ path: ['models', index, 'deadlineSeconds'], message }];
+  });
+}

@@ -1,0 +1,154 @@
+import { passedByFile } from '../providers/fields-of-file.ts';
+import { isMinimaxH3, passesOption } from '../providers/option-fields.ts';
+import { passedByTemplate, readsOption, type TemplateFields } from '../providers/placeholders.ts';
+import type { FieldName } from './task-input.ts';
+import type { CatalogueFiles } from '../file/cross-checks.ts';
+import type { TierEntry } from '../file/catalogue-schema.ts';
+import type { ProviderKind, ProviderSettings } from '../file/provider-schema.ts';
+
+// The fields of an input that each kind of provider sends to its upstream. Clients must not be able to buy one that is ignored.
+
+type Entry = Pick<TierEntry, 'upstreamModel' | 'parameters'>;
+
+/** A field of the vocabulary, or `options.NAME`. */
+export type PassedField = FieldName | `options.${string}`;
+
+export type PassedFields = { readonly has: (field: PassedField) => boolean };
+
+/** The upstreams whose requests are built by code; templates and files of the other kinds contain what they send. */
+type Sender = Exclude<ProviderKind, TemplateKind | 'openai-videos'> | Dialect;
+type TemplateKind = 'comfyui' | 'comfy-v2' | 'cog' | 'http';
+type Dialect = Extract<ProviderSettings, { kind: 'openai-videos' }>['dialect'];
+
+/** `by-link`: the upstream fetches it below PUBLIC_URL. */
+type Decision = 'sent' | 'ignored' | 'by-link';
+type DecisionOf<Subject> = Decision | ((subject: Subject) => Decision);
+type Row<Subject> = Readonly<Record<Sender, DecisionOf<Subject>>>;
+
+const [sent, ignored, byLink] = ['sent', 'ignored', 'by-link'] as const;
+
+const everywhere: Row<Entry> = {
+  own: sent,
+  ark: sent,
+  preview: sent,
+  'vllm-omni': sent,
+  sglang: sent,
+  openrouter: sent,
+  generic: sent,
+};
+const clips: Row<Entry> = {
+  own: byLink,
+  ark: byLink,
+  preview: ignored,
+  'vllm-omni': ignored,
+  sglang: ignored,
+  openrouter: byLink,
+  generic: ignored,
+};
+
+/** A new field of the vocabulary, or a new kind, does not compile until it is decided. */
+const decisions: Readonly<Record<Exclude<FieldName, 'options'>, Row<Entry>>> & { readonly options: Row<string> } = {
+  prompt: everywhere,
+  negativePrompt: { ...everywhere, ark: ignored, preview: ignored, openrouter: ignored, generic: ignored },
+  resolution: everywhere,
+  duration: everywhere,
+  ratio: everywhere,
+  generateAudio: { ...everywhere, sglang: ignored, generic: ignored },
+  imageUrls: everywhere,
+  firstFrameUrl: everywhere,
+  lastFrameUrl: {
+    ...everywhere,
+    // MiniMax-H3 takes two frames; the other models of this server begin with their only image.
+    'vllm-omni': ({ upstreamModel }) => (isMinimaxH3(upstreamModel) ? sent : ignored),
+    sglang: ignored,
+    generic: ignored,
+  },
+  videoUrls: clips,
+  audioUrls: clips,
+  seed: {
+    ...everywhere,
+    // Seedance 2 documents no seed, and the one in its records cannot be chosen.
+    ark: ({ upstreamModel }) => (upstreamModel.includes('seedance-2') ? ignored : sent),
+    generic: ignored,
+  },
+  options: {
+    own: sent,
+    ark: (name) => (passesOption('ark', name) ? sent : ignored),
+    preview: ignored,
+    'vllm-omni': videosOption,
+    sglang: videosOption,
+    openrouter: ignored,
+    generic: videosOption,
+  },
+};
+
+const imageFields = ['imageUrls', 'firstFrameUrl', 'lastFrameUrl'] as const satisfies FieldName[];
+const clipFields = ['videoUrls', 'audioUrls'] as const satisfies FieldName[];
+
+function videosOption(name: string): Decision {
+  return passesOption('openai-videos', name) ? sent : ignored;
+}
+
+export type PassedFieldsWorld = {
+  readonly files: CatalogueFiles;
+  /** True if the upstream can fetch media from us. */
+  readonly canFetch: (settings: ProviderSettings) => boolean;
+};
+
+/** Returns the fields that an entry of a tier passes on. */
+export function passedFields(
+  entry: Entry,
+  settings: ProviderSettings,
+  { files, canFetch }: PassedFieldsWorld,
+): PassedFields {
+  switch (settings.kind) {
+    case 'comfyui':
+    case 'comfy-v2':
+      return named(passedByTemplate(files.get(String(entry.parameters['workflow']))?.data));
+    case 'cog':
+      return named(passedByTemplate(entry.parameters['input']));
+    case 'http': {
+      const { data, images, clips: clipsBy = 'link' } = files.get(settings.file) ?? {};
+      const isFetched = [...(images === 'link' ? imageFields : []), ...(clipsBy === 'link' ? clipFields : [])];
+      return named(passedByFile(data), canFetch(settings) ? [] : isFetched);
+    }
+    case 'openai-videos':
+      return decided(settings.dialect, entry, () => canFetch(settings));
+    case 'own':
+    case 'ark':
+    case 'preview':
+      break;
+  }
+  return decided(settings.kind, entry, () => canFetch(settings));
+}
+
+function decided(sender: Sender, entry: Entry, canFetch: () => boolean): PassedFields {
+  const decisionFor = (field: PassedField) => {
+    if (field !== 'options' && !isOption(field)) return decisionIn(decisions[field][sender], entry);
+    return decisionIn(decisions.options[sender], field.slice('options.'.length));
+  };
+  return {
+    has: (field) => {
+      const decision = decisionFor(field);
+      return decision === 'sent' || (decision === 'by-link' && canFetch());
+    },
+  };
+}
+
+function named(read: TemplateFields, excluded: readonly FieldName[] = []): PassedFields {
+  const passes = (field: FieldName) => read.fields.has(field) && !excluded.includes(field);
+  return {
+    has: (field) => {
+      if (!isOption(field)) return passes(field);
+      return readsOption(read, field.slice('options.'.length));
+    },
+  };
+}
+
+function decisionIn<Subject>(decision: DecisionOf<Subject>, subject: Subject): Decision {
+  return typeof decision === 'function' ? decision(subject) : decision;
+}
+
+function isOption(field: PassedField): field is `options.${string}` {
+  return field.startsWith('options.');
+}

@@ -1,0 +1,61 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Model, TaskRecord } from '../../../api/contract.ts';
+import { useAccount, useMe } from '../../../api/session.ts';
+import { useAddress } from '../../../ui/lists/filters.tsx';
+import { useTask } from '../../tasks/detail/use-task.ts';
+import { type Draft, type DraftChange, draftOf, fitted, mergedInput } from './draft.ts';
+import { storedDraft, storeDraft } from './draft-store.ts';
+
+/** The draft, which begins with the task of `?from=` or the model of `?model=`, else with what was typed last in this browser. */
+export function useDraft(models: readonly Model[]) {
+  const owner = useDraftOwner();
+  const { get, set } = useAddress();
+  const from = get('from');
+  const { data: source } = useTask(from);
+  const [draft, setDraft] = useState(() => storedDraft(owner));
+  const shown = useRef<Model>();
+  const fit = (one: Draft) => {
+    const found = one.model === '' ? models.at(-1) : models.find(({ model: name }) => name === one.model);
+    shown.current = found ?? shown.current;
+    // A model may be unavailable for a while. Its form stays, because another model has another price.
+    const model = found ?? (shown.current?.model === one.model ? shown.current : undefined);
+    return { model, draft: fitted(one, model) };
+  };
+  const fill = (task: Pick<TaskRecord, 'param'>) => setDraft((current) => ({ ...current, ...draftOf(task) }));
+  useEffect(() => {
+    if (from === undefined || source === undefined) return;
+    fill(source.task);
+    set({ from: undefined });
+  }, [from, source]);
+  const given = get('model');
+  useEffect(() => {
+    if (given === undefined) return;
+    setDraft((current) => ({ ...current, model: given }));
+    set({ model: undefined });
+  }, [given]);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) storeDraft(owner, draft);
+    isFirst.current = false;
+  }, [draft]);
+  return {
+    ...fit(draft),
+    fill,
+    // A function of the current draft: an upload ends long after the render in which it began.
+    change: (change: DraftChange) =>
+      setDraft((current) => {
+        const { draft: seen } = fit(current);
+        // An upload may end after another model was chosen, whose form leaves out the field and its other files.
+        const whole = { ...seen, input: mergedInput(current.input, seen.input) };
+        const changed = typeof change === 'function' ? change(whole) : change;
+        // The first change also chooses the model that is shown, so that a change of the catalogue does not replace it.
+        return { ...current, model: seen.model, ...changed };
+      }),
+  };
+}
+
+function useDraftOwner() {
+  const { accountId } = useAccount();
+  const { data: me } = useMe();
+  return { userId: me?.user.userId ?? '', accountId };
+}

@@ -1,0 +1,43 @@
+import type { Model } from '../../../api/contract.ts';
+import {
+  creditsFor,
+  type ListedPrice,
+  type PricedInput,
+  priceAt,
+} from '../../../../catalogue/prices/price-conditions.ts';
+import { isObject, type Values } from '../../models/input-values.ts';
+import { standardsOf } from './input-schema.ts';
+
+export type LivePrice = {
+  /** Undefined if no price of the model has begun for this input. */
+  readonly now: ListedPrice | undefined;
+  /** The credits for a video of the requested length. */
+  readonly total: number;
+  /** The next announced change of the price for this input. */
+  readonly next: ListedPrice | undefined;
+};
+
+/** The price of a request, by the same functions as the API's. A price that was announced when the models were read may have begun since. */
+export function livePrice(model: Model, sent: Values, nowMs: number): LivePrice {
+  const rows = model.prices.map(({ rates, ...price }) => ({
+    ...price,
+    amounts: rates.map(({ fromTime, ...credits }) => ({ ...credits, fromMs: fromTime })),
+  }));
+  const input = accepted(model, sent);
+  const now = priceAt(rows, input, nowMs);
+  const changes = rows
+    .flatMap(({ amounts }) => amounts.map(({ fromMs }) => fromMs))
+    .filter((fromMs) => fromMs > nowMs)
+    .toSorted((a, b) => a - b);
+  const prices = changes.map((atMs) => priceAt(rows, input, atMs));
+  const next = prices.find((price) => price !== undefined && price.fromMs !== now?.fromMs);
+  return { now, next, total: now === undefined ? 0 : creditsFor(now, Number(input['duration'])) };
+}
+
+/** The input as the API completes it: also fields that leave no choice may decide the price. */
+function accepted(model: Model, sent: Values): PricedInput & { readonly duration?: unknown } {
+  const standards = standardsOf(model);
+  const [own, given] = [standards['options'], sent['options']];
+  const options = { ...(isObject(own) && own), ...(isObject(given) && given) };
+  return { ...standards, ...sent, options: options as PricedInput['options'] };
+}

@@ -1,0 +1,97 @@
+import type { Model, TaskRequest } from '../../../api/contract.ts';
+import type { Values } from '../../models/input-values.ts';
+import { fieldWord, valueWord } from '../../models/models-text.ts';
+import { type Draft, fitted, maxVariants, requestOf } from '../draft/draft.ts';
+import { type Field, fieldsOf, isGiven, standardsOf, valueOf, withValue } from './input-schema.ts';
+import { type LivePrice, livePrice } from './live-price.ts';
+import { playgroundText } from '../playground-text.ts';
+
+/** One video that the form generates: a task of its own. */
+export type Variant = {
+  readonly label: string;
+  readonly model: Model;
+  readonly request: TaskRequest;
+  readonly price: LivePrice;
+  /** The differences of this model from the form, in words. */
+  readonly changes: readonly string[];
+};
+
+type Form = { readonly draft: Draft; readonly model: Model; readonly models: readonly Model[]; readonly now: number };
+
+/** The variants of a fitted draft. `seeds`: random ones, for videos of one model when no seed is given. */
+export function variantsOf(form: Form, seeds: readonly number[]): readonly Variant[] {
+  return form.draft.variants === 'models'
+    ? modelVariants(form)
+    : seedVariants(form, Number(form.draft.variants), seeds);
+}
+
+/** The chosen model, and the others that are compared with it. */
+function modelVariants({ draft, model, models, now }: Form): readonly Variant[] {
+  const others = otherModelsOf(draft, model, models);
+  return [model, ...others].map((one) => ({
+    label: one.title,
+    changes: one === model ? [] : changesOf(draft, model, one),
+    ...variantOf(one, fitted(draft, one), now),
+  }));
+}
+
+export function otherModelsOf({ otherModels }: Draft, model: Model, models: readonly Model[]): readonly Model[] {
+  return models.filter((one) => one.model !== model.model && otherModels.includes(one.model)).slice(0, maxVariants - 1);
+}
+
+function seedVariants({ draft, model, now }: Form, count: number, seeds: readonly number[]): readonly Variant[] {
+  const field = seedField(model);
+  return Array.from({ length: count }, (_, index) => {
+    const seed = count === 1 || field === undefined ? undefined : seedOf(field, draft.input, seeds, index);
+    const input = seed === undefined || field === undefined ? draft.input : withValue(draft.input, field, seed);
+    const label = seed === undefined ? playgroundText.variant(index + 1) : playgroundText.seed(seed);
+    return { label, changes: [], ...variantOf(model, { ...draft, input }, now) };
+  });
+}
+
+function variantOf(model: Model, draft: Draft, now: number) {
+  const request = requestOf(draft, fieldsOf(model));
+  return { model, request, price: livePrice(model, request.input, now) };
+}
+
+export function seedField(model: Model): Field | undefined {
+  return fieldsOf(model).find(({ name, parent, control }) => name === 'seed' && !parent && control.kind === 'number');
+}
+
+/** Seeds that follow the given one, or random ones within the bounds of the model. Text that is no number stays: the API rejects it. */
+function seedOf(field: Field, input: Values, seeds: readonly number[], index: number): unknown {
+  const given = valueOf(input, field);
+  const first = isGiven(given) ? Number(given) : (seeds[index] ?? index);
+  if (!Number.isInteger(first)) return given;
+  const { min = 0, max = Number.MAX_SAFE_INTEGER } = field.control.kind === 'number' ? field.control : {};
+  const span = max - min + 1;
+  if (!isGiven(given)) return min + (first % span);
+  // A seed out of bounds is rejected, not changed.
+  return first < min || first > max ? first : min + ((first - min + index) % span);
+}
+
+/** Returns what another model leaves out of the form, or takes with another value. */
+function changesOf(draft: Draft, model: Model, other: Model): readonly string[] {
+  const { input } = fitted(draft, other);
+  const fields = fieldsOf(other);
+  const standards = standardsOf(other);
+  return fieldsOf(model).flatMap((field) => {
+    const { name, parent, control } = field;
+    const word = fieldWord(name);
+    const value = valueOf(draft.input, field);
+    // A field that leaves no choice is not among the fields, but has a value.
+    const taken = fields.some(({ path }) => path === field.path)
+      ? valueOf(input, field)
+      : parent
+        ? undefined
+        : standards[name];
+    if (isSame(taken, value)) return [];
+    if (!isGiven(taken)) return [playgroundText.without(word)];
+    const isText = control.kind === 'media' || control.kind === 'text';
+    return [isText ? playgroundText.shortened(word) : `${word} ${valueWord(name, taken)}`];
+  });
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return isGiven(one) ? JSON.stringify(one) === JSON.stringify(other) : !isGiven(other);
+}

@@ -1,0 +1,94 @@
+import { Link } from 'wouter-preact';
+import type { Model } from '../../../api/contract.ts';
+import { Button } from '../../../ui/controls/button.tsx';
+import { Volume2, VolumeX } from '../../../ui/controls/icons.ts';
+import { credits } from '../../../ui/money.tsx';
+import type { SharedPlayback } from '../../../ui/player.tsx';
+import { duration, useNow } from '../../../ui/time.tsx';
+import { CancelButton, DownloadLink } from '../../tasks/detail/task-actions.tsx';
+import { TaskResult } from '../../tasks/detail/task-result.tsx';
+import { tasksText } from '../../tasks/tasks-text.ts';
+import { isLive, type TaskView, useTaskPaths } from '../../tasks/detail/use-task.ts';
+import { playgroundText } from '../playground-text.ts';
+import { RunAgain } from './run-again.tsx';
+
+type CardProps = {
+  readonly view: TaskView;
+  readonly label: string;
+  readonly isAlone: boolean;
+  readonly models: readonly Model[];
+  readonly shared: SharedPlayback | undefined;
+  readonly onSound: () => void;
+  readonly onExpired: () => void;
+  readonly onRunAgain: (source: string, taskId: string) => void;
+  readonly onEdit: (view: TaskView) => void;
+};
+
+/** One video with its progress, cost and time, and what can be done with it. */
+export function VariantCard(props: CardProps) {
+  const { view, label, isAlone, models, shared, onSound, onExpired, onRunAgain, onEdit } = props;
+  const { of } = useTaskPaths();
+  const { task } = view;
+  const { resultUrls, video } = task.resultJson;
+  const [url] = resultUrls;
+  return (
+    <article class="variant" aria-label={label}>
+      {!isAlone && (
+        <header>
+          <h2>{label}</h2>
+          {shared !== undefined && url !== undefined && video?.hasAudio === true && (
+            <Button
+              variant="quiet"
+              size="small icon"
+              aria-pressed={!shared.isMuted}
+              aria-label={shared.isMuted ? playgroundText.soundOn(label) : playgroundText.soundOff(label)}
+              onClick={onSound}
+            >
+              {shared.isMuted ? <VolumeX size={14} /> : <Volume2 size={14} />}
+            </Button>
+          )}
+        </header>
+      )}
+      <TaskResult view={view} onExpired={onExpired} shared={shared} />
+      <p class="cost soft number">
+        <span>
+          <CostAndTime view={view} />
+        </span>
+        <Link href={of(task.taskId)}>{playgroundText.toTask}</Link>
+      </p>
+      <div class="row">
+        <CancelButton view={view} />
+        <DownloadLink url={url} label={tasksText.download} />
+        <RunAgain
+          view={view}
+          models={models}
+          onAccepted={(taskId) => onRunAgain(task.taskId, taskId)}
+          onEdit={() => onEdit(view)}
+        />
+      </div>
+    </article>
+  );
+}
+
+function CostAndTime({ view: { task } }: { readonly view: TaskView }) {
+  const { creditsCharged, creditsRefunded, createTime, completeTime } = task;
+  const cost = credits(creditsCharged - creditsRefunded);
+  return (
+    <>
+      {creditsRefunded > 0 && <s class="faint">{credits(creditsCharged)}</s>}{' '}
+      {creditsRefunded === creditsCharged ? playgroundText.refunded : cost} ·{' '}
+      {isLive(task) || completeTime === null ? (
+        <Elapsed sinceMs={createTime} />
+      ) : (
+        playgroundText.took(duration(completeTime - createTime), task.state === 'success')
+      )}
+    </>
+  );
+}
+
+function Elapsed({ sinceMs }: { readonly sinceMs: number }) {
+  const now = useNow(1000);
+  // The clock of the reader may be behind that of the service.
+  const seconds = Math.max(0, Math.floor((now - sinceMs) / 1000));
+  return <>{playgroundText.running(seconds < 60 ? `${seconds}\u00A0s` : duration(seconds * 1000))}</>;
+}

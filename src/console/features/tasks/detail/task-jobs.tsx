@@ -1,0 +1,83 @@
+import type { TaskDetail } from '../../../api/contract.ts';
+import { StateDot } from '../../../ui/controls/badge.tsx';
+import { moneyOf } from '../../../ui/money.tsx';
+import { Card } from '../../../ui/page.tsx';
+import { Table } from '../../../ui/lists/table.tsx';
+import { duration, Time } from '../../../ui/time.tsx';
+import { jobWord, tasksText } from '../tasks-text.ts';
+
+type Job = TaskDetail['operator']['providerJobs'][number];
+
+/** The jobs at providers, in order, with what each of them cost. For operators. */
+export function TaskJobs({ jobs }: { readonly jobs: readonly Job[] }) {
+  return (
+    <Card title={tasksText.jobs} isFlush>
+      {jobs.length === 0 ? (
+        <p class="card-note">{tasksText.noJobs}</p>
+      ) : (
+        <Table
+          caption={tasksText.jobs}
+          rows={jobs}
+          rowKey={({ ordinal }) => ordinal}
+          columns={[
+            { title: tasksText.provider, kind: 'head', cell: (job) => <Provider job={job} /> },
+            { title: tasksText.outcome, cell: (job) => <Outcome job={job} /> },
+            { title: tasksText.cost, kind: 'end', cell: (job) => <Cost job={job} /> },
+            { title: tasksText.took, kind: 'end', cell: durationOf },
+            {
+              title: tasksText.began,
+              kind: 'end',
+              cell: ({ intendTime }) => intendTime !== null && <Time ms={intendTime} />,
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Provider({ job: { ordinal, provider, jobId } }: { readonly job: Job }) {
+  return (
+    <>
+      {ordinal}. {provider}
+      <small class="under">{jobId === null ? tasksText.noJobId : <code>{jobId}</code>}</small>
+    </>
+  );
+}
+
+function Outcome({ job }: { readonly job: Job }) {
+  const { failCode, failMsg, detail } = job;
+  const { word, tone } = jobWord(job);
+  return (
+    <>
+      <StateDot tone={tone}>{word}</StateDot>
+      {(failCode !== null || failMsg !== null) && (
+        <small class="under">
+          {failCode !== null && <code>{failCode}</code>} {failMsg !== null && <bdi>{failMsg}</bdi>}
+        </small>
+      )}
+      {detail !== null && (
+        <small class="under">
+          <bdi>{detail}</bdi>
+        </small>
+      )}
+    </>
+  );
+}
+
+/** Unknown cost is not zero. A job on our own worker has no price. */
+function Cost({ job: { costMicros, costCurrency, costBasis, pool } }: { readonly job: Job }) {
+  if (pool === null) return <span class="faint nowrap">{tasksText.ownMachine}</span>;
+  if (costMicros === null || costCurrency === null) return <span class="faint">{tasksText.unknownCost}</span>;
+  return (
+    <>
+      {moneyOf(costMicros, costCurrency)}
+      {costBasis === 'estimated' && <small class="under">{tasksText.estimated}</small>}
+    </>
+  );
+}
+
+function durationOf({ intendTime, upstreamEndTime, endTime }: Job): string {
+  const end = upstreamEndTime ?? endTime;
+  return intendTime === null || end === null ? '–' : duration(Math.max(0, end - intendTime));
+}

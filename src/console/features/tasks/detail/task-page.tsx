@@ -1,0 +1,75 @@
+import { useIsOperator } from '../../../api/session.ts';
+import { accountPages } from '../../../pages.ts';
+import { CopyId, shortId } from '../../../ui/controls/copy.tsx';
+import { type BackLink, DetailPage } from '../../../ui/lists/detail-page.tsx';
+import { Film } from '../../../ui/controls/icons.ts';
+import { Page } from '../../../ui/page.tsx';
+import { StateWord } from '../../../ui/controls/badge.tsx';
+import { CallbackCard } from '../../callbacks/callback-card.tsx';
+import { storePreview } from '../media-thumbnail.tsx';
+import { RequestCard } from './request-card.tsx';
+import { TaskBar } from './task-actions.tsx';
+import { DetailsCard, LedgerCard } from '../list/task-cards.tsx';
+import { TaskJobs } from './task-jobs.tsx';
+import { TaskResult } from './task-result.tsx';
+import { TaskTimeline } from './task-timeline.tsx';
+import { tasksText, taskWord } from '../tasks-text.ts';
+import { type TaskView, useTask, useTaskPaths } from './use-task.ts';
+
+/** One task, for its account and for operators. */
+export function TaskPage({ id }: { readonly id: string }) {
+  const isOperator = useIsOperator();
+  const task = useTask(id);
+  const back = { href: useTaskPaths().list, label: accountPages.tasks.title };
+  const text = isOperator ? tasksText.notFoundOfOperators : tasksText.notFound;
+  return (
+    <DetailPage
+      of={task}
+      title={tasksText.task}
+      back={back}
+      unknown={{ icon: Film, title: tasksText.notFoundTitle, text, seeAll: tasksText.seeAll }}
+    >
+      {(view) => <TaskContent view={view} back={back} onExpired={() => void task.refetch()} />}
+    </DetailPage>
+  );
+}
+
+type ContentProps = {
+  readonly view: TaskView;
+  readonly back: BackLink;
+  readonly onExpired: () => void;
+};
+
+function TaskContent({ view, back, onExpired }: ContentProps) {
+  const { task, callback, previews, operator } = view;
+  for (const { url, previewUrl } of previews) storePreview(url, previewUrl);
+  return (
+    <Page
+      title={tasksText.taskOf(shortId(task.taskId))}
+      heading={
+        <span class="row">
+          {tasksText.task} <StateWord of={taskWord(task)} />
+        </span>
+      }
+      lead={<CopyId id={task.taskId} label={tasksText.copyId} />}
+      back={back}
+    >
+      <div class="columns wide-left">
+        <div class="stack">
+          <section class="stack tight" aria-label={tasksText.video}>
+            <TaskResult view={view} onExpired={onExpired} />
+            <TaskBar view={view} />
+          </section>
+          <RequestCard view={view} />
+          {operator !== undefined && <TaskJobs jobs={operator.providerJobs} />}
+          {callback !== null && <CallbackCard taskId={task.taskId} callback={callback} />}
+        </div>
+        <div class="stack">
+          <TaskTimeline view={view} />
+          <LedgerCard ledger={view.ledger} />
+          <DetailsCard view={view} />
+        </div>
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,105 @@
+import { Link } from 'wouter-preact';
+import type { TaskRecord } from '../../../api/contract.ts';
+import { accountPages } from '../../../pages.ts';
+import { StateDot } from '../../../ui/controls/badge.tsx';
+import { shortId } from '../../../ui/controls/copy.tsx';
+import { number } from '../../../ui/money.tsx';
+import { useAddress } from '../../../ui/lists/filters.tsx';
+import { type Column, Table } from '../../../ui/lists/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { AccountLink } from '../../accounts/account-link.tsx';
+import { Poster } from '../poster.tsx';
+import { failWord, taskWord, tasksText } from '../tasks-text.ts';
+import { type TaskRow, useTaskPaths } from '../detail/use-task.ts';
+
+const { columns: titles } = tasksText;
+
+export const taskColumns: readonly Column<TaskRow>[] = [
+  { title: titles.task, kind: 'head', cell: (task) => <TaskHead task={task} /> },
+  { title: titles.state, kind: 'shrink', cell: (task) => <TaskState task={task} /> },
+  { title: titles.model, kind: 'shrink', isMinor: true, cell: ({ model }) => <code>{model}</code> },
+  { title: titles.length, kind: 'end', cell: ({ param }) => `${param.input.duration}\u00A0s` },
+  { title: titles.credits, kind: 'end', cell: (task) => <TaskCost task={task} /> },
+  { title: titles.created, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+];
+
+export const accountColumn: Column<TaskRow> = {
+  title: tasksText.account,
+  cell: ({ operator, createdBy }) =>
+    operator && (
+      <>
+        <AccountLink accountId={operator.accountId} name={operator.accountName} />
+        {createdBy && (
+          <small class="under">
+            <MakerLink of={createdBy} />
+          </small>
+        )}
+      </>
+    ),
+};
+
+/** Links lead to all tasks of the same key or person. */
+export const makerColumn: Column<TaskRow> = {
+  title: titles.createdBy,
+  isMinor: true,
+  cell: ({ createdBy }) => createdBy && <MakerLink of={createdBy} />,
+};
+
+function MakerLink({ of: { id, name } }: { readonly of: NonNullable<TaskRow['createdBy']> }) {
+  const { hrefWith } = useAddress();
+  return (
+    <Link href={hrefWith({ createdBy: id })} class="above maker truncate" title={tasksText.onlyOf(name ?? id)}>
+      <bdi>{name ?? shortId(id)}</bdi>
+    </Link>
+  );
+}
+
+/** Tasks that were read elsewhere, such as the latest ones on an overview. */
+export function TaskTable({ tasks }: { readonly tasks: readonly TaskRow[] | undefined }) {
+  return (
+    <Table
+      caption={accountPages.tasks.title}
+      rows={tasks}
+      isLinked
+      rowKey={({ taskId }) => taskId}
+      columns={taskColumns}
+    />
+  );
+}
+
+function TaskHead({ task }: { readonly task: TaskRow }) {
+  const { of } = useTaskPaths();
+  return (
+    <span class="film-cell">
+      <Poster url={task.posterUrl} task={task} />
+      <Link href={of(task.taskId)} class="row-link prompt" dir="auto">
+        {task.param.input.prompt || tasksText.withoutPrompt}
+      </Link>
+    </span>
+  );
+}
+
+/** The state, for failures with their reason. */
+function TaskState({ task }: { readonly task: TaskRecord }) {
+  const { state, progress, failCode } = task;
+  const { word, tone } = taskWord(task);
+  const reason = failCode === null ? word : failWord(failCode).title;
+  return (
+    <span>
+      <StateDot tone={tone}>
+        {word}
+        {state === 'generating' && <span class="number faint">{progress}&nbsp;%</span>}
+      </StateDot>
+      {reason !== word && <small class="under">{reason}</small>}
+    </span>
+  );
+}
+
+function TaskCost({ task: { creditsCharged, creditsRefunded } }: { readonly task: TaskRecord }) {
+  if (creditsRefunded === 0) return <>{number(creditsCharged)}</>;
+  return (
+    <span title={tasksText.costOf(creditsCharged, creditsRefunded)}>
+      <s class="faint">{number(creditsCharged)}</s> {number(creditsCharged - creditsRefunded)}
+    </span>
+  );
+}

@@ -1,0 +1,49 @@
+import { Fragment } from 'preact';
+import { Dialog, DialogBody } from '../../ui/forms/dialog.tsx';
+import { keyboardText } from './keyboard-text.ts';
+import type { NavLink } from '../nav.ts';
+import { Palette } from './palette.tsx';
+
+type DialogProps = {
+  readonly shown: 'list' | 'palette';
+  /** The pages that `g` and a letter lead to. */
+  readonly pages: readonly NavLink[];
+  readonly onClose: () => void;
+};
+
+/** The dialogs that shortcuts open. */
+export function KeyboardDialog({ shown, pages, onClose }: DialogProps) {
+  return shown === 'palette' ? <Palette onClose={onClose} /> : <ShortcutList pages={pages} onClose={onClose} />;
+}
+
+const words = keyboardText.shortcuts;
+const everywhere: readonly (readonly [keys: string, effect: string])[] = [
+  ['Ctrl k', words.palette],
+  ['/', words.search],
+  ['Ctrl Enter', words.generate],
+  ['Space ← → m', words.playback],
+];
+
+function ShortcutList({ pages, onClose }: Omit<DialogProps, 'shown'>) {
+  const toPages = pages.flatMap(({ key, title }) => (key === undefined ? [] : [[`g ${key}`, title] as const]));
+  return (
+    <Dialog title={words.title} onClose={onClose}>
+      <DialogBody>
+        <dl class="facts">
+          {[...toPages, ...everywhere].map(([keys, effect]) => (
+            <div key={effect}>
+              <dt>
+                {keys.split(' ').map((key) => (
+                  <Fragment key={key}>
+                    <kbd>{key}</kbd>{' '}
+                  </Fragment>
+                ))}
+              </dt>
+              <dd>{effect}</dd>
+            </div>
+          ))}
+        </dl>
+      </DialogBody>
+    </Dialog>
+  );
+}

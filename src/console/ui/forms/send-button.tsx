@@ -1,0 +1,27 @@
+import type { ComponentChildren } from 'preact';
+import type { Body, SendPath } from '../../api/call.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useSend } from '../../api/queries.ts';
+import type { ButtonProps } from '../controls/button.tsx';
+import { ChangeButton } from './change-button.tsx';
+import { toast } from '../feedback/toast.tsx';
+
+type SendButtonProps<Path extends SendPath> = Omit<ButtonProps, 'busy' | 'onClick'> & {
+  readonly path: Path;
+  readonly body: Body<Path>;
+  /** A toast on success. */
+  readonly done: string;
+  readonly children: ComponentChildren;
+};
+
+/** Sends a request that needs no confirmation. */
+export function SendButton<Path extends SendPath>({ path, body, done, ...button }: SendButtonProps<Path>) {
+  const send = useSend(path, { onDone: () => toast(done) });
+  return (
+    <ChangeButton
+      {...button}
+      busy={send.isPending}
+      onClick={() => send.mutate(body, { onError: (error) => toast(failureOf(error).sentence, 'bad') })}
+    />
+  );
+}

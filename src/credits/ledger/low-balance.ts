@@ -1,0 +1,19 @@
+import type { Database } from '../../platform/database/database.ts';
+import { none } from '../../platform/database/statement.ts';
+import { lockOpenAccount } from '../../accounts/accounts.ts';
+
+const writeLowBalance = none<[accountId: string, lowBalance: number | null]>({
+  name: 'set-low-balance',
+  text: 'update accounts set low_balance = $2 where id = $1',
+});
+
+/**
+ * Sets the threshold below which the account's balance is low: the console warns, and the event `balance.low` happens for an account with
+ * an event endpoint. Null: never. Throws `AccountClosed`.
+ */
+export function setLowBalance(db: Database, accountId: string, lowBalance: number | null): Promise<void> {
+  return db.transaction(async (run) => {
+    await lockOpenAccount({ run }, accountId);
+    await writeLowBalance({ run }, accountId, lowBalance);
+  });
+}

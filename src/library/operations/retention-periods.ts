@@ -1,0 +1,27 @@
+import { hourMs } from '../../platform/timing/duration.ts';
+
+// These periods have no setting. `housekeeping` deletes the records after them, and docs/operations/growth.md lists them.
+
+const dayMs = 24 * hourMs;
+
+/** Long enough to investigate why a link did not work. */
+export const linkRetentionMs = 7 * dayMs;
+/** Attempts to sign in are counted over 15 minutes at most. */
+export const tryRetentionMs = hourMs;
+/**
+ * Records of attempts at creates are stored far longer than a repeated or
+ * uncertain create needs them.
+ */
+export const createAttemptRetentionMs = 7 * dayMs;
+/**
+ * Attempts at callbacks, and events that are about no task, are stored far longer than their delivery is
+ * retried. A shorter retention of prompts applies to them, too.
+ */
+export const deliveryRetentionMs = 90 * dayMs;
+export const requestRetentionMs = 7 * dayMs;
+/**
+ * The maximum number of rows in the request log: of one account, and of all
+ * accounts, which is about a gigabyte.
+ */
+export const maxRequestsOfAccount = 50_000;
+export const maxRequests = 5_000_000;

@@ -1,0 +1,50 @@
+import type { ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
+import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
+import { mediaUrlsOf, type ModelInput, type TaskInput } from '../../catalogue/input/task-input.ts';
+import { inputFields } from '../../catalogue/input/input-fields.ts';
+import { type FetchSettings, invalidMedia } from './fetch-media.ts';
+import { refuseLastFrame } from '../../catalogue/media/frame-size.ts';
+import { fetchReferenceClips } from './reference-clip.ts';
+import { fetchReferenceImages } from './reference-image.ts';
+
+export type MediaFetch = Pick<FetchSettings, 'folder' | 'signal'> & {
+  readonly input: TaskInput;
+  /** The bounds of the model; undefined for a model that was removed from the catalogue. */
+  readonly bounds: ModelInput | undefined;
+};
+
+type FetchReferenceMedia = MediaFetch & FetchSettings & { readonly ffmpeg: Ffmpeg };
+
+/** The limits of a model that was removed from the catalogue. */
+const standardVideo = inputFields.videoUrls.bounds.parse({ max: 1 });
+const standardAudio = inputFields.audioUrls.bounds.parse({ max: 1 });
+
+/**
+ * Fetches, checks and re-encodes all reference media of a task. Throws a
+ * `TaskError` for the first invalid one.
+ */
+export async function fetchReferenceMedia({
+  input,
+  bounds,
+  ffmpeg,
+  ...settings
+}: FetchReferenceMedia): Promise<ReferenceMedia> {
+  const media = mediaUrlsOf(input);
+  const sourcesOf = (kind: string) => media.filter((source) => source.kind === kind);
+  const sources = sourcesOf('image');
+  const fetched = await fetchReferenceImages({ ...settings, sources });
+  const of = (name: string) => fetched.filter((_, index) => sources[index]?.field === name);
+  const [firstFrame] = of('firstFrameUrl');
+  const [lastFrame] = of('lastFrameUrl');
+  const refusal = firstFrame && lastFrame && refuseLastFrame(firstFrame, lastFrame);
+  if (refusal !== undefined) throw invalidMedia('image', { path: 'input.lastFrameUrl' }, refusal);
+  const clips = { ...settings, ffmpeg };
+  const { videoUrls = standardVideo, audioUrls = standardAudio } = bounds?.fields ?? {};
+  return {
+    images: of('imageUrls'),
+    firstFrame,
+    lastFrame,
+    videos: await fetchReferenceClips({ ...clips, kind: 'video', limits: videoUrls, sources: sourcesOf('video') }),
+    audios: await fetchReferenceClips({ ...clips, kind: 'audio', limits: audioUrls, sources: sourcesOf('audio') }),
+  };
+}

@@ -1,7 +1,0 @@
-import type { Emits } from '../platform/emits.ts';
-import type { TaskEvent } from '../tasks/emitted-events.ts';
-import type { HealthMetricEvent } from './health-metrics.ts';
-import type { RequestMetricEvent } from './request-metrics.ts';
-
-export type ServiceEvent = TaskEvent | RequestMetricEvent | HealthMetricEvent;
-export type ServiceEvents = Emits<ServiceEvent>;

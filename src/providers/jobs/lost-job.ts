@@ -1,0 +1,54 @@
+import type { JsonObject } from '../../platform/text/json.ts';
+import type { LostCreate, RecoverOutcome } from '../contract.ts';
+
+type Candidate = { readonly id: string; readonly handle?: JsonObject };
+
+/** A list may lag behind the jobs for this time. */
+const visibleWithinMs = 120_000;
+
+/** The upstream could not be read, or its list may lag. */
+export const retryLookup = { kind: 'later', afterMs: 15_000 } as const satisfies RecoverOutcome;
+
+/**
+ * The pause until the next lookup. The create takes a slot until its job is found or the list is certain, so lookups are frequent at first,
+ * and the last one comes when the list can no longer lag.
+ */
+function pauseBefore(ageMs: number): number {
+  const pauseMs = Math.min(retryLookup.afterMs, Math.max(2_000, ageMs / 2));
+  return Math.ceil(Math.min(pauseMs, visibleWithinMs - ageMs));
+}
+
+/** The clocks of the upstream and of our database may differ by this. */
+const clockSkewMs = 60_000;
+
+/** False for a job that existed before the create was sent; its time is in Unix seconds. */
+export function isRecent(createdAt: number, { intendedAt }: Pick<LostCreate, 'intendedAt'>): boolean {
+  return createdAt * 1000 >= intendedAt - clockSkewMs;
+}
+
+/**
+ * Finds the job of a lost create among the listed jobs that may be it. It is certain only if exactly one is left that belongs to no
+ * other create of ours, and no other create is unanswered. An empty list never proves that there is no job.
+ */
+export async function findJobOfCreate(
+  candidates: readonly Candidate[],
+  lost: LostCreate,
+  /** False where the list was too long to hold every job. */
+  isComplete = true,
+): Promise<RecoverOutcome> {
+  // In this order, after the list was read: the create of each listed job of ours is unanswered here, or has its id in the claims.
+  const rivals = await lost.countRivals();
+  const claimed = candidates.length === 0 ? new Set() : await lost.claimed(candidates.map(({ id }) => id));
+  const [found, ...others] = candidates.filter(({ id }) => !claimed.has(id));
+  if (found !== undefined && others.length === 0 && rivals === 0 && isComplete) {
+    const { id, handle } = found;
+    return { kind: 'found', id, ...(handle !== undefined && { handle }) };
+  }
+  const ageMs = Date.now() - lost.intendedAt;
+  if (ageMs < visibleWithinMs) return { kind: 'later', afterMs: pauseBefore(ageMs) };
+  const count = found === undefined ? 0 : others.length + 1;
+  return {
+    kind: 'unknown',
+    detail: `${count} jobs could be this one, and ${rivals} other creates are unanswered`,
+  };
+}

@@ -1,0 +1,158 @@
+import type { JsonObject } from '../../platform/text/json.ts';
+import { readFile, stat } from 'node:fs/promises';
+import sharp from 'sharp';
+import type {
+  MediaByRole,
+  MediaRole,
+  ReferenceClip,
+  ReferenceImage,
+  ReferenceMedia,
+} from '../../catalogue/media/media-by-role.ts';
+import { TaskError } from '../../catalogue/tasks/task-error.ts';
+import type { Refused } from '../contract.ts';
+
+// Reference media as parts of a request to an upstream. Images and clips were re-encoded by us, so their types are known.
+
+/** Leaves out the media of roles that a request does not use. */
+export function mediaOf(all: ReferenceMedia, uses: (role: MediaRole) => boolean): ReferenceMedia {
+  return {
+    images: uses('images') ? all.images : [],
+    firstFrame: uses('firstFrame') ? all.firstFrame : undefined,
+    lastFrame: uses('lastFrame') ? all.lastFrame : undefined,
+    videos: uses('videos') ? all.videos : [],
+    audios: uses('audios') ? all.audios : [],
+  };
+}
+
+/** Images and frames together, because the bounds of a request apply to all of them. */
+export function picturesOf({ images, firstFrame, lastFrame }: ReferenceMedia): readonly ReferenceImage[] {
+  return [...images, firstFrame, lastFrame].filter((one) => one !== undefined);
+}
+
+type TypedClip = ReferenceClip & { readonly contentType: string; readonly extension: string };
+
+export function clipsOf({ videos, audios }: ReferenceMedia): readonly TypedClip[] {
+  return [
+    ...videos.map((clip) => ({ ...clip, contentType: 'video/mp4', extension: 'mp4' })),
+    ...audios.map((clip) => ({ ...clip, contentType: 'audio/mpeg', extension: 'mp3' })),
+  ];
+}
+
+/** Distributes what was made of the pictures, and then of the clips, in the order of `picturesOf` and `clipsOf`. */
+export function byRole<Made>(media: ReferenceMedia, made: readonly Made[]): MediaByRole<Made> {
+  const left = [...made];
+  const frame = (file: ReferenceImage | undefined) => file && left.shift();
+  // The fields take their parts in this order.
+  return {
+    images: left.splice(0, media.images.length),
+    firstFrame: frame(media.firstFrame),
+    lastFrame: frame(media.lastFrame),
+    videos: left.splice(0, media.videos.length),
+    audios: left,
+  };
+}
+
+/** The image that an adaptive ratio follows. */
+export function leadingImage({ firstFrame, lastFrame, images }: ReferenceMedia): ReferenceImage | undefined {
+  return firstFrame ?? images[0] ?? lastFrame;
+}
+
+/** Data URLs of the pictures, of at most `maxBytes` characters in all, without clips. Throws as `fittingImages` does. */
+export async function pictureDataUrls(media: ReferenceMedia, maxBytes: number): Promise<MediaByRole<string>> {
+  return byRole(media, await imageDataUrls(picturesOf(media), maxBytes));
+}
+
+/**
+ * Data URLs of all media: the pictures of at most `maxImageBytes` characters in all, for which they are made smaller, and the clips of
+ * at most `maxClipBytes`. Undefined when the clips do not fit, because they are not made smaller.
+ */
+export async function mediaDataUrls(
+  media: ReferenceMedia,
+  { maxImageBytes, maxClipBytes }: { readonly maxImageBytes: number; readonly maxClipBytes: number },
+): Promise<MediaByRole<string> | undefined> {
+  const pictures = await imageDataUrls(picturesOf(media), maxImageBytes);
+  const clips = await clipDataUrls(clipsOf(media), maxClipBytes);
+  return clips && byRole(media, [...pictures, ...clips]);
+}
+
+async function clipDataUrls(clips: readonly TypedClip[], maxBytes: number): Promise<readonly string[] | undefined> {
+  const urls: string[] = [];
+  let left = maxBytes;
+  for (const { path, contentType } of clips) {
+    const prefix = `data:${contentType};base64,`;
+    const { size } = await stat(path);
+    // Base64 writes four characters for three bytes, and fills up the last four.
+    left -= prefix.length + 4 * Math.ceil(size / 3);
+    if (left < 0) return undefined;
+    urls.push(prefix + (await readFile(path)).toString('base64'));
+  }
+  return urls;
+}
+
+type PartType = 'image_url' | 'video_url' | 'audio_url';
+
+/** Addresses as parts of a message, in the form of OpenAI's API. */
+export function contentParts(
+  type: PartType,
+  urls: string | readonly string[] = [],
+  more: JsonObject = {},
+): readonly JsonObject[] {
+  return [urls].flat().map((url) => ({ type, [type]: { url }, ...more }));
+}
+
+/** Another provider may take what this one cannot. */
+export function tooLarge(what: string): Refused {
+  return { kind: 'refused', error: { kind: 'input', detail: `${what} cannot be sent to this provider` } };
+}
+
+/** Data URLs of the images, in order. */
+export async function imageDataUrls(images: readonly ReferenceImage[], maxBytes: number): Promise<readonly string[]> {
+  const prefix = 'data:image/jpeg;base64,';
+  // Base64 writes four characters for three bytes, and fills up the last four.
+  const perImage = prefix.length + 4;
+  const jpegs = await fittingImages(images, Math.floor(((maxBytes - images.length * perImage) * 3) / 4));
+  return jpegs.map((jpeg) => prefix + jpeg.toString('base64'));
+}
+
+/** Images that are too large for a provider are scaled down in these steps. */
+const shrinkings = [
+  { maxSidePx: 2048, quality: 90 },
+  { maxSidePx: 1024, quality: 80 },
+] as const;
+
+type Shrinking = (typeof shrinkings)[number];
+
+/**
+ * The images, in order, of at most `maxBytes` in all: as they are, or all of them made smaller. Throws a `TaskError`
+ * (`image_invalid`) when they do not fit even then.
+ */
+export async function fittingImages(images: readonly ReferenceImage[], maxBytes: number): Promise<readonly Buffer[]> {
+  for (const shrinking of [undefined, ...shrinkings]) {
+    const jpegs = await jpegsWithin(images, maxBytes, shrinking);
+    if (jpegs !== undefined) return jpegs;
+  }
+  throw new TaskError('image_invalid', 'The images are too large in all for this model.');
+}
+
+/** Stops at the first image beyond `maxBytes`, so memory holds at most `maxBytes` and one more image. */
+async function jpegsWithin(
+  images: readonly ReferenceImage[],
+  maxBytes: number,
+  shrinking: Shrinking | undefined,
+): Promise<readonly Buffer[] | undefined> {
+  const jpegs: Buffer[] = [];
+  let bytes = 0;
+  for (const { path } of images) {
+    const original = await readFile(path);
+    const jpeg = shrinking === undefined ? original : await shrunk(original, shrinking);
+    bytes += jpeg.length;
+    if (bytes > maxBytes) return undefined;
+    jpegs.push(jpeg);
+  }
+  return jpegs;
+}
+
+async function shrunk(jpeg: Buffer, { maxSidePx, quality }: Shrinking): Promise<Buffer> {
+  const size = { width: maxSidePx, height: maxSidePx, fit: 'inside', withoutEnlargement: true } as const;
+  return await sharp(jpeg).resize(size).jpeg({ quality }).toBuffer();
+}

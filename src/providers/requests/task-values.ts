@@ -1,0 +1,97 @@
+import type { JsonValue, JsonObject } from '../../platform/text/json.ts';
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { sizeOf } from '../../catalogue/media/frame-size.ts';
+import {
+  type MediaByRole,
+  type MediaRole,
+  mediaRoles,
+  noMedia,
+  type ReferenceMedia,
+} from '../../catalogue/media/media-by-role.ts';
+import { resolutions } from '../../catalogue/input/input-bounds.ts';
+import { mediaFields, type TaskInput } from '../../catalogue/input/task-input.ts';
+import { type PlaceholderTask, usesPlaceholder } from '../../catalogue/providers/placeholders.ts';
+import type { FrozenConfig, JobRequest } from '../contract.ts';
+import { leadingImage, mediaOf } from './media-parts.ts';
+
+// The values of a task in placeholders and bodies of requests.
+
+/** The size among the parameters of an upstream model, and the resolution to which it belongs. */
+export const sizeParameters = {
+  width: z.int().optional(),
+  height: z.int().optional(),
+  resolution: z.enum(resolutions).optional(),
+};
+const parametersSchema = z.object({ ...sizeParameters, fps: z.int().default(24) });
+
+/** The values of a task; the media are in the form of the upstream, made from those that `mediaFor` returned. */
+export function taskValues(
+  request: JobRequest,
+  { options }: FrozenConfig,
+  shape: ReferenceMedia,
+  media: MediaByRole<JsonValue>,
+): PlaceholderTask {
+  const parameters = parametersSchema.parse(options['parameters'] ?? {});
+  return {
+    input: request.input,
+    seed: seedOf(request),
+    size: sizeOf(request.input, leadingImage(shape), parameters),
+    fps: parameters.fps,
+    media,
+    prefix: filePrefix(request),
+  };
+}
+
+/** The placeholders with the media of each role. */
+const placeholdersOfRole = {
+  images: ['image', 'images'],
+  firstFrame: ['firstFrame'],
+  lastFrame: ['lastFrame'],
+  videos: ['video', 'videos'],
+  audios: ['audio', 'audios'],
+} as const satisfies Record<MediaRole, Parameters<typeof usesPlaceholder>[1]>;
+
+/** Fetches the media that a template uses: those of the roles in it, and the leading image if it gives the size of the video. */
+export async function mediaFor(
+  template: unknown,
+  { input, media }: Pick<JobRequest, 'input' | 'media'>,
+): Promise<{ readonly used: ReferenceMedia; readonly shape: ReferenceMedia }> {
+  const isUsed = (role: MediaRole) => usesPlaceholder(template, placeholdersOfRole[role]);
+  const needsShape = input.ratio === 'adaptive' && usesPlaceholder(template, ['width', 'height']);
+  if (!needsShape && !mediaRoles.some(isUsed)) return { used: noMedia, shape: noMedia };
+  const all = await media();
+  return { used: mediaOf(all, isUsed), shape: all };
+}
+
+/**
+ * The seed of the request. One without depends on the name alone, so that a repeated create under one name requests the same video.
+ */
+export function seedOf({ input, jobKey }: Pick<JobRequest, 'input' | 'jobKey'>): number {
+  return input.seed ?? hash('sha256', jobKey, 'buffer').readUInt32BE() >>> 1;
+}
+
+/** The fields of an input, without the addresses that the client gave for its media. */
+export function withoutAddresses(input: Partial<TaskInput>): JsonObject {
+  const others = Object.entries(input).filter(([field]) => !mediaFields.some(({ name }) => name === field));
+  return Object.fromEntries(others);
+}
+
+/** Begins the names of the files of a job, so that they can be found when the upstream has forgotten the job. */
+export function filePrefix({ jobKey }: Pick<JobRequest, 'jobKey'>): string {
+  return `videogen/${jobKey}`;
+}
+
+/** Matches clients' references to images: `@Image1` or `[Image1]`, also with a space or in lower case, but not within a URL or longer number. */
+const references = /(?<!\w)@Image\s?([1-9])(?!\w)|\[Image\s?([1-9])\]/gi;
+
+/**
+ * The prompt with its references to images in a provider's spelling, in which `{n}` stands for the number: `@Image{n}`,
+ * `[Image{n}]`. A reference to an image that was not sent stays as it is, for it may be plain text.
+ */
+export function spellImageReferences(prompt: string, imageCount: number, spelling: string): string {
+  return prompt.replaceAll(references, (written: string, at?: string, bracketed?: string) => {
+    const number = Number(at ?? bracketed);
+    return number <= imageCount ? spelling.replaceAll('{n}', String(number)) : written;
+  });
+}

@@ -1,0 +1,55 @@
+import { readFile, stat } from 'node:fs/promises';
+import type { MediaByRole, ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
+import type { NotAccepted, Refused } from '../contract.ts';
+import { byRole, clipsOf, fittingImages, picturesOf, tooLarge } from './media-parts.ts';
+import { type FormFile, jpegFile } from './request-bodies.ts';
+
+/** `unknown`: the answer to the upload proves nothing. */
+export type Upload<Stored> =
+  | { readonly stored: Stored }
+  | NotAccepted
+  | Refused
+  | { readonly kind: 'unknown'; readonly detail: string };
+
+/**
+ * Sends reference media to an upstream that stores them before a job is created, and returns its references to them. Pictures have at
+ * most `maxImageBytes` in all, and each clip at most `maxClipBytes`. Stops at the first file that the upstream declines.
+ */
+export async function uploadMedia<Stored>(
+  media: ReferenceMedia,
+  { maxImageBytes, maxClipBytes }: { readonly maxImageBytes: number; readonly maxClipBytes: number },
+  store: (file: FormFile) => Promise<Upload<Stored>>,
+): Promise<MediaByRole<Stored> | NotAccepted | Refused> {
+  const jpegs = await fittingImages(picturesOf(media), maxImageBytes);
+  const files = [
+    ...jpegs.map((bytes, index) => async () => jpegFile(bytes, index)),
+    ...clipsOf(media).map(({ path, contentType, extension }, index) => async () => {
+      const { size } = await stat(path);
+      if (size > maxClipBytes) return tooLarge(`a reference clip of ${size} bytes`);
+      return { name: `clip-${index + 1}.${extension}`, contentType, bytes: await readFile(path) };
+    }),
+  ];
+  const stored: Stored[] = [];
+  for (const read of files) {
+    const file = await read();
+    const outcome = 'kind' in file ? file : await untilClear(() => store(file));
+    if ('kind' in outcome) return outcome;
+    stored.push(outcome.stored);
+  }
+  return byRole(media, stored);
+}
+
+/** Uploads cost nothing and make no job, so one without a clear answer is sent again. */
+const maxTries = 3;
+
+async function untilClear<Stored>(
+  send: () => Promise<Upload<Stored>>,
+): Promise<Exclude<Upload<Stored>, { kind: 'unknown' }>> {
+  let detail = '';
+  for (let tried = 0; tried < maxTries; tried += 1) {
+    const outcome = await send();
+    if (!('kind' in outcome) || outcome.kind !== 'unknown') return outcome;
+    ({ detail } = outcome);
+  }
+  return { kind: 'not_accepted', reason: 'unreachable', detail };
+}

@@ -1,0 +1,216 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Config } from '../../config/config.ts';
+import { type Dialect, dialects, ordinaryScopes, type Scope, scopes } from '../../../accounts/keys/api-key.ts';
+import { defaultOverlapSeconds, maxOverlapSeconds } from '../../../tasks/callbacks/callback.ts';
+import { persistedSecret } from '../../embedded/data-folder.ts';
+import type { SecretPurpose } from '../../../tasks/callbacks/callback-secrets.ts';
+import { callbackSecretsOf, resealSecrets, rotateSecret } from '../../../tasks/callbacks/account-secrets.ts';
+import { createSecretBox, type SecretBox } from '../../../platform/secrets/secret-box.ts';
+import { AccountClosed } from '../../../accounts/accounts.ts';
+import { createKeyAs, maxActiveKeys } from '../../../accounts/keys/keys.ts';
+import { recordAction } from '../../../accounts/operators/operator-actions.ts';
+import {
+  createOperator,
+  type ListedOperator,
+  listOperators,
+  revokeOperator,
+} from '../../../accounts/operators/operators.ts';
+import { unknownModel } from '../../../catalogue/models/model.ts';
+import { noAccount } from '../account-by-name.ts';
+import { addCommand } from '../add-command.ts';
+import { accountOption, futureInstant, id, maxNameLength, textUpTo, wholeNumber } from '../arguments.ts';
+import { type Answer, CommandError, listed, notFound, wrongUsage } from '../output.ts';
+import { commandLineActor, type Context, requireAccount, type RunOnDatabase } from '../run-command.ts';
+
+type CapOptions = { capDay?: number; capMonth?: number; capTotal?: number };
+type KeyOptions = CapOptions & {
+  account: string;
+  name: string;
+  scopes: Scope[];
+  dialect: Dialect;
+  models?: string[];
+  mergeRepeats?: boolean;
+  expires?: number;
+};
+
+const expiry = ['--expires <when>', 'expiry: a time, or a span such as 90d', futureInstant] as const;
+
+export function addKeyCommands(program: Command, run: RunOnDatabase): void {
+  const key = addCommand(program, 'key').description('create API keys');
+  addCommand(
+    key,
+    'create',
+    '--account studio',
+    '--account studio --name ci --expires 90d',
+    '--account studio --name batch --cap-day 2000 --models videogen-2.0-fast',
+  )
+    .description('create a key; it is shown once and stored as a hash')
+    .requiredOption(...accountOption)
+    .option('--name <name>', 'purpose of the key', textUpTo(maxNameLength), 'default')
+    .option('--scopes <list>', `some of ${scopes.join(',')}`, scopeList, [...ordinaryScopes])
+    .option(...expiry)
+    .option('--cap-day <credits>', 'what it may spend per day (UTC)', wholeNumber(0))
+    .option('--cap-month <credits>', 'what it may spend per month (UTC)', wholeNumber(0))
+    .option('--cap-total <credits>', 'what it may spend in total', wholeNumber(0))
+    .option('--models <list>', 'the models that it may use; all by default', modelList)
+    .option('--merge-repeats', 'make identical creates within a minute one task, unless they have an Idempotency-Key')
+    .addOption(new Option('--dialect <dialect>', 'API dialect of its clients').choices(dialects).default('native'))
+    .action(run(createKey));
+}
+
+async function createKey(
+  { db, config }: Context,
+  { account: accountId, expires: expiresAt, capDay, capMonth, capTotal, ...named }: KeyOptions,
+): Promise<Answer> {
+  for (const model of named.models ?? []) {
+    const problem = unknownModel(config.catalogue.models, model);
+    if (problem !== undefined) throw wrongUsage(`--models: ${model}: ${problem}`);
+  }
+  const caps = { day: capDay, month: capMonth, total: capTotal };
+  const hasCaps = Object.values(caps).some((credits) => credits !== undefined);
+  const rest = { ...named, ...(hasCaps && { caps }) };
+  const created = await createKeyAs(db, commandLineActor(), { accountId, expiresAt, ...rest });
+  if (created === undefined) throw noAccount(accountId);
+  if (created.kind === 'too_many_keys')
+    throw new CommandError(`the account has ${maxActiveKeys} active keys; revoke one first`);
+  return shownOnce({ keyId: created.apiKey.keyId, key: created.key });
+}
+
+function shownOnce(created: { readonly keyId?: string; readonly key: string }): Answer {
+  return { json: created, lines: [created.key, 'Store it now: it is not shown again.'] };
+}
+
+function scopeList(text: string): Scope[] {
+  return text.split(',').map((name) => {
+    const scope = scopes.find((known) => known === name.trim());
+    if (scope === undefined) throw new InvalidArgumentError(`Scopes are ${scopes.join(', ')}.`);
+    return scope;
+  });
+}
+
+function modelList(text: string): string[] {
+  return text.split(',').map((name) => name.trim());
+}
+
+export function addOperatorCommands(program: Command, run: RunOnDatabase): void {
+  const operator = addCommand(program, 'operator').description('create, list and revoke the keys of operators');
+  addCommand(operator, 'create', '"Ada Lovelace" --expires 90d')
+    .description("create an operator's key for /api/admin/v1; it is shown once and stored as a hash")
+    .argument('<name>', `name of the operator, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
+    .option(...expiry)
+    .action(run(createOperatorKey));
+  addCommand(operator, 'list', '--json')
+    .description('list operators, without their keys')
+    .action(
+      run(async ({ db }) => listed('operators', (await listOperators(db)).map(presentOperator), operatorColumns)),
+    );
+  addCommand(operator, 'revoke', '019abc78-9abc-7def-8901-234567890abc')
+    .description("revoke an operator's key immediately")
+    .argument('<operator>', 'operator id', id)
+    .action(run(revokeOperatorKey));
+}
+
+async function createOperatorKey(
+  { db }: Context,
+  name: string,
+  { expires: expiresAt }: { expires?: number },
+): Promise<Answer> {
+  const created = await recordAction(db, commandLineActor(), async (transaction) => {
+    const answer = await createOperator(transaction, { name, expiresAt });
+    const details = { operatorId: answer.operatorId, name, expiresAt: expiresAt ?? null };
+    return { answer, done: { action: 'operators.create', details } };
+  });
+  return shownOnce(created);
+}
+
+async function revokeOperatorKey({ db }: Context, operatorId: string): Promise<Answer> {
+  const revoked = await recordAction(db, commandLineActor(), async (transaction) => {
+    const answer = await revokeOperator(transaction, operatorId);
+    if (answer?.changed !== true) return { answer };
+    return { answer, done: { action: 'operators.revoke', details: { operatorId } } };
+  });
+  if (revoked === undefined) throw notFound('operator', operatorId);
+  return { json: { operatorId, revoked: true }, lines: [`Operator ${operatorId} is revoked.`] };
+}
+
+/** Times have the names of the API. */
+function presentOperator({ createdAt, expiresAt, revokedAt, ...rest }: ListedOperator) {
+  return { ...rest, createTime: createdAt, expireTime: expiresAt ?? null, revokeTime: revokedAt ?? null };
+}
+
+const operatorColumns = {
+  header: ['OPERATOR', 'HINT', 'STATE', 'NAME'],
+  cells: ({ operatorId, hint, name, expireTime, revokeTime }: ReturnType<typeof presentOperator>) => {
+    const isExpired = expireTime !== null && expireTime < Date.now();
+    return [operatorId, hint, revokeTime !== null ? 'revoked' : isExpired ? 'expired' : 'active', name];
+  },
+};
+
+export function addCallbackSecretCommands(program: Command, run: RunOnDatabase): void {
+  const secret = addCommand(program, 'callback-secret').description(
+    "manage the secrets that sign an account's callbacks and events",
+  );
+  addCommand(secret, 'show', '--account studio', '--account studio --events')
+    .description('show the secret')
+    .requiredOption(...accountOption)
+    .option('--events', 'the secret that signs events')
+    .action(run(showSecret));
+  addCommand(secret, 'rotate', '--account studio --overlap 86400')
+    .description('create a new secret; both sign during the overlap')
+    .requiredOption(...accountOption)
+    .option('--events', 'the secret that signs events')
+    .option('--overlap <seconds>', 'duration of the overlap', wholeNumber(0, maxOverlapSeconds), defaultOverlapSeconds)
+    .action(run(rotateCallbackSecret));
+}
+
+type SecretOptions = { readonly account: string; readonly events?: true };
+const purposeOf = ({ events }: Pick<SecretOptions, 'events'>): SecretPurpose =>
+  events === true ? 'event' : 'callback';
+
+async function showSecret({ db, config }: Context, options: SecretOptions): Promise<Answer> {
+  const accountId = options.account;
+  const account = await requireAccount(db, accountId);
+  // Closing an account deletes its secrets, and reading them creates a missing one.
+  if (account.closedAt !== undefined) throw new AccountClosed(accountId);
+  const [secret = ''] = await callbackSecretsOf(db, await secretBox(config), accountId, purposeOf(options));
+  return { json: { secret }, lines: [secret] };
+}
+
+async function rotateCallbackSecret(
+  { db, config }: Context,
+  options: SecretOptions & { overlap: number },
+): Promise<Answer> {
+  const accountId = options.account;
+  await requireAccount(db, accountId);
+  const [box, overlapSeconds, purpose] = [await secretBox(config), options.overlap, purposeOf(options)];
+  const action = purpose === 'event' ? 'event_secret.rotate' : 'callback_secret.rotate';
+  const secret = await recordAction(db, commandLineActor(), async (transaction) => {
+    const answer = await rotateSecret(transaction, box, { accountId, overlapSeconds, purpose });
+    return { answer, done: { action, accountId, details: { overlapSeconds } } };
+  });
+  return { json: { secret, overlapSeconds }, lines: [secret] };
+}
+
+export function addSecretCommands(program: Command, run: RunOnDatabase): void {
+  const secret = addCommand(program, 'secret').description('manage VIDEOGEN_SECRET');
+  addCommand(secret, 'reencrypt', '', '--json')
+    .description(
+      'encrypt stored secrets with VIDEOGEN_SECRET; safe to repeat, while the service runs; exit code 1 if some cannot be read',
+    )
+    .action(run(reencrypt));
+}
+
+async function reencrypt({ db, config }: Context): Promise<Answer> {
+  const { current, moved, unopened } = await resealSecrets(db, await secretBox(config));
+  const accounts = [...new Set(unopened)];
+  const done = `${moved} callback secrets reencrypted, ${current} were up to date.`;
+  const json = { moved, current, unopened: accounts };
+  if (accounts.length === 0) return { json, lines: [done, 'VIDEOGEN_SECRET_PREVIOUS can be removed.'] };
+  process.exitCode = 1;
+  const cannot = 'Neither VIDEOGEN_SECRET nor VIDEOGEN_SECRET_PREVIOUS decrypts those of these accounts:';
+  return { json, lines: [done, cannot, ...accounts] };
+}
+
+async function secretBox(config: Config): Promise<SecretBox> {
+  return createSecretBox(config.secret ?? (await persistedSecret(config.dataFolder)), config.secretPrevious);
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { type Config, readConfig } from '../../config/config.ts';
+import { SetupError } from '../../../platform/errors.ts';
+import type { TemporalTarget } from '../../../temporal/connection/connect.ts';
+import { addCommand } from '../add-command.ts';
+import { type Answer, CommandError, isJson, printAnswer } from '../output.ts';
+import { withDatabaseUrl } from '../run-command.ts';
+
+export function addMigrateCommand(program: Command): void {
+  addCommand(program, 'migrate')
+    .description('update the database schema and the Temporal namespace; safe to repeat')
+    .action(async () => {
+      const answer = await migrate(readConfig());
+      printAnswer(answer, isJson(program));
+    });
+}
+
+/** Runs missing migrations and registers search attributes. An embedded Temporal registers them at its start. */
+async function migrate(config: Config): Promise<Answer> {
+  const { migrateToLatest } = await import('../../schema/migrator.ts');
+  const migrations = await withDatabaseUrl(config, migrateToLatest).catch(explainConnectionError);
+  const searchAttributes = config.temporal === undefined ? [] : await register(config.temporal);
+  const lines = [
+    migrations.length === 0 ? 'The schema was up to date.' : `Migrated: ${migrations.join(', ')}.`,
+    ...(searchAttributes.length === 0 ? [] : [`Registered search attributes: ${searchAttributes.join(', ')}.`]),
+  ];
+  return { json: { migrations, searchAttributes }, lines };
+}
+
+async function explainConnectionError(error: unknown): Promise<never> {
+  const { explainDatabaseError, isConnectionError } = await import('../../doctor/check-database.ts');
+  if (error instanceof SetupError || !isConnectionError(error)) throw error;
+  const { message, remedy } = explainDatabaseError(error);
+  throw new CommandError(`the database cannot be used: ${message}. ${remedy}`);
+}
+
+async function register(target: TemporalTarget): Promise<readonly string[]> {
+  const { onTemporal } = await import('../on-temporal.ts');
+  const { registerSearchAttributes } = await import('../../../temporal/connection/search-attributes.ts');
+  return onTemporal(target, (client) => registerSearchAttributes(client));
+}

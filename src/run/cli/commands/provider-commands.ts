@@ -1,0 +1,95 @@
+import { Argument, type Command } from 'commander';
+import { dirname } from 'node:path';
+import { type Config, secretReader } from '../../config/config.ts';
+import { unknownName } from '../../../platform/text/did-you-mean.ts';
+import { unservedModels } from '../../../catalogue/models/served-models.ts';
+import { checkWorkflows, type CheckedWorkflow } from '../../../providers/comfy/workflow-checks.ts';
+import { type ProviderSwitch, providerStates, setProviderSwitchAs } from '../../../tasks/jobs/provider-pools.ts';
+import { type ProviderStatus, readProviderStatuses } from '../../../tasks/jobs/provider-status.ts';
+import { listWorkerReports } from '../../../catalogue/models/worker-reports.ts';
+import { addCommand } from '../add-command.ts';
+import { textUpTo } from '../arguments.ts';
+import { type Answer, table, wrongUsage } from '../output.ts';
+import { addCheckCommand } from './check-command.ts';
+import { addTryCommand } from '../generate/try-command.ts';
+import { commandLineActor, type Context, type RunOnDatabase } from '../run-command.ts';
+
+export function addProviderCommands(program: Command, run: RunOnDatabase): void {
+  const provider = addCommand(program, 'provider').description(
+    'list, enable and disable providers, and test their files',
+  );
+  addCommand(provider, 'list', '', '--json')
+    .description('list providers with their switches, slots, waiting tasks, cooldowns, and workflow problems')
+    .action(run(list));
+  addCommand(provider, 'set', 'gpu-box draining --reason "new drivers tonight"')
+    .description('set a provider to enabled, draining (no new jobs) or off (no requests at all)')
+    .argument('<provider>', 'name in the catalogue')
+    .addArgument(new Argument('<state>').choices(providerStates))
+    .requiredOption('--reason <text>', 'reason for the audit log, at most 500 characters', textUpTo(500))
+    .action(run(set));
+  addTryCommand(program, provider);
+  addCheckCommand(program, provider);
+}
+
+async function list({ db, config }: Context): Promise<Answer> {
+  const providers = await readProviderStatuses(db, config.catalogue);
+  const isOff = (name: string) => providers.some(({ provider, state }) => provider === name && state === 'off');
+  const workflows = await checkedWorkflows(config, isOff);
+  const reports = await listWorkerReports(db);
+  const notSold = unservedModels(config.catalogue, reports);
+  const refusals = [...new Set(reports.flatMap(({ refusal }) => refusal ?? []))];
+  const [header = '', ...rows] = table(['PROVIDER', 'KIND', 'ORIGIN', 'STATE'], providers.map(providerRow));
+  const lines = [
+    header,
+    ...providers.flatMap(({ provider, pools }, index) => [
+      rows[index] ?? '',
+      ...pools.map(poolLine),
+      ...workflows.filter((workflow) => workflow.provider === provider).flatMap(workflowLines),
+    ]),
+    ...notSold.map((model) => `${model} is not offered: no live worker has it in its catalogue`),
+    ...refusals.map((refusal) => `A worker rejected the catalogue: ${refusal}`),
+  ];
+  return { json: { providers, workflows, notSold, refusals }, lines };
+}
+
+/** The list must not wait for an unreachable server. */
+const checkTimeoutMs = 5_000;
+
+async function checkedWorkflows(
+  { catalogue, catalogueFile = '' }: Config,
+  isOff: (provider: string) => boolean,
+): Promise<readonly CheckedWorkflow[]> {
+  const readSecret = secretReader(dirname(catalogueFile));
+  return await checkWorkflows(catalogue, { readSecret, own: [], isOff, signal: AbortSignal.timeout(checkTimeoutMs) });
+}
+
+async function set(
+  { db, config }: Context,
+  provider: string,
+  state: ProviderSwitch,
+  { reason }: { reason: string },
+): Promise<Answer> {
+  const names = (await readProviderStatuses(db, config.catalogue)).map((one) => one.provider);
+  if (!names.includes(provider)) throw wrongUsage(`${provider}: ${unknownName('provider', provider, names)}`);
+  await setProviderSwitchAs(db, commandLineActor(), { provider, state, reason });
+  return await list({ db, config });
+}
+
+function providerRow({ provider, kind, origin, state, reason }: ProviderStatus): readonly string[] {
+  const why = reason === null ? '' : ` (${reason})`;
+  return [provider, kind ?? 'not in the catalogue', origin ?? 'here', `${state}${why}`];
+}
+
+function poolLine(state: ProviderStatus['pools'][number]): string {
+  const { pool, limit, occupying, unanswered, waiting, consecutiveFailures, coolingReason, coolingMs } = state;
+  const lost = unanswered === 0 ? '' : ` (${unanswered} without a response)`;
+  const cooling = coolingMs === null ? '' : `, cooling ${Math.ceil(coolingMs / 1000)} s: ${coolingReason}`;
+  const health = consecutiveFailures === 0 ? '' : `, ${consecutiveFailures} consecutive failures${cooling}`;
+  return `  ${pool}  ${occupying} of ${limit ?? '?'} slots${lost}, ${waiting} waiting${health}`;
+}
+
+function workflowLines({ pool, workflow, problems, warnings, unchecked }: CheckedWorkflow): readonly string[] {
+  if (unchecked !== undefined) return [`  ${pool}  ${workflow} could not be checked: ${unchecked}`];
+  const lines = [...problems, ...warnings.map((warning) => `warning: ${warning}`)];
+  return lines.map((text) => `  ${pool}  ${workflow}: ${text}`);
+}

@@ -1,0 +1,100 @@
+import type { Command } from 'commander';
+import type { Client } from '@temporalio/client';
+import { hourMs } from '../../../platform/timing/duration.ts';
+import { type TaskQueues, taskQueuesOf } from '../../../temporal/connection/task-queues.ts';
+import type { Database } from '../../../platform/database/database.ts';
+import { countUnfinishedTasks, readCallbackBacklog } from '../../../library/operations/overview-counts.ts';
+import { auditLedger } from '../../../credits/ledger/ledger-audit.ts';
+import { countEndings } from '../../../tasks/list/task-reports.ts';
+import { addCommand } from '../add-command.ts';
+import { instant } from '../arguments.ts';
+import { type Answer, CommandError, isoTime, wrongUsage } from '../output.ts';
+import { type Context, type RunOnDatabase, temporalOf } from '../run-command.ts';
+
+export function addReconcileCommand(program: Command, run: RunOnDatabase): void {
+  addCommand(program, 'reconcile', '--report', '--restored', '--report --since 2026-11-01T00:00:00Z --json')
+    .description('repair unfinished tasks, callbacks and provider jobs now, and report on tasks and books')
+    .option('--report', 'only report')
+    .option(
+      '--restored',
+      'before the workers start on a database from a backup: refund every task that had not ended there',
+    )
+    .option('--since <instant>', 'report tasks that ended since this time; by default in the last hour', instant)
+    .action(run(reconcile));
+}
+
+type Options = { readonly report?: true; readonly restored?: true; readonly since?: number };
+
+async function reconcile(context: Context, { report: only, restored, since }: Options): Promise<Answer> {
+  if (only && restored) throw wrongUsage('use either --report or --restored, not both');
+  const sinceMs = since ?? Date.now() - hourMs;
+  const done = only ? undefined : await (restored ? reconcileRestored : reconcileNow)(context);
+  const found = await report(context.db, sinceMs);
+  return { json: { ...done?.json, ...found.json }, lines: [...(done?.lines ?? []), ...found.lines] };
+}
+
+/** Runs the workflow of the schedule, on a worker. */
+async function reconcileNow(context: Context): Promise<Answer> {
+  const { runReconcile } = await import('../../../temporal/schedules/schedules.ts');
+  const { started, refunded, callbacks } = await withTemporal(context, runReconcile);
+  return {
+    json: { started, refunded, callbacks },
+    lines: [`Reconciled: ${started} tasks started, ${refunded} refunded, ${callbacks} callbacks started.`],
+  };
+}
+
+/** Ends the tasks of a restored database, beside no worker. */
+async function reconcileRestored(context: Context): Promise<Answer> {
+  const { findPollingWorker, refundRestoredTasks } = await import('../../../temporal/workflows/restored-tasks.ts');
+  const { refunded, terminated } = await withTemporal(context, async (client, queues) => {
+    const problem = await findPollingWorker(client, queues);
+    if (problem !== undefined) throw new CommandError(`${problem}; for npm start: npm start -- --restored`);
+    return refundRestoredTasks(context.db, client, queues);
+  });
+  return {
+    json: { refunded, terminated },
+    lines: [
+      `Restored: ${refunded} unfinished tasks refunded, ${terminated} outdated workflows terminated.`,
+      'Repeat the command until both are 0; then start the workers.',
+    ],
+  };
+}
+
+async function withTemporal<T>(
+  { config }: Context,
+  use: (client: Client, queues: TaskQueues) => Promise<T>,
+): Promise<T> {
+  const target = await temporalOf(config);
+  if (target === undefined)
+    throw new CommandError('no Temporal: set TEMPORAL_ADDRESS, or VIDEOGEN_DATA to the data folder of the service');
+  const { onTemporal } = await import('../on-temporal.ts');
+  return onTemporal(target, (client) => use(client, taskQueuesOf(config.taskQueue)));
+}
+
+/** Sets the exit code 1 if the audit finds violations. */
+async function report(db: Database, sinceMs: number): Promise<Answer> {
+  const ended = await countEndings(db, sinceMs);
+  const unfinished = await countUnfinishedTasks(db);
+  const { pending: callbacksOwed } = await readCallbackBacklog(db);
+  const violations = await auditLedger(db);
+  if (violations.length > 0) process.exitCode = 1;
+  const since = isoTime(sinceMs);
+  const endedLine = ({ state, failCode, tasks, creditsRefunded }: (typeof ended)[number]) =>
+    [`  ${tasks} ${state}`, failCode, creditsRefunded > 0 && `${creditsRefunded} credits refunded`]
+      .filter((part) => typeof part === 'string')
+      .join(', ');
+  const lines = [
+    `Tasks that ended since ${since}:`,
+    ...ended.map(endedLine),
+    'Unfinished tasks:',
+    ...unfinished.map(
+      ({ state, model, tasks, oldestMs }) =>
+        `  ${tasks} ${state}, ${model}, the oldest ${Math.round(oldestMs / 1000)} s old`,
+    ),
+    `Callbacks owed: ${callbacksOwed}`,
+    violations.length === 0
+      ? 'The ledger is consistent.'
+      : `The ledger has ${violations.length} violations; list them with videogen audit.`,
+  ];
+  return { json: { since, ended, unfinished, callbacksOwed, violations }, lines };
+}

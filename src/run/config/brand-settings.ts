@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { parseAccent } from '../../platform/brand/accent.ts';
+import { type Brand, ownName } from '../../platform/brand/brand.ts';
+import { readLogo } from '../../platform/brand/logo.ts';
+import { from, httpUrl, parsedBy } from './setting-kinds.ts';
+
+const brandName = z.string().regex(/^(?! )[^\p{C}<>"{}]{1,60}(?<! )$/u, {
+  error: 'must be 1 to 60 characters on one line, without <, >, ", { and }',
+});
+
+/** An e-mail address, or a page. */
+const supportAddress = parsedBy((text) => {
+  if (z.email().safeParse(text).success) return `mailto:${text}`;
+  if (httpUrl.safeParse(text).success) return text;
+  throw new Error('must be an e-mail address, or an http or https URL');
+});
+
+/** Settings of the name, the logo, the color and the links that customers see. */
+export const brandFields = {
+  brandName: from('BRAND_NAME', brandName, ownName),
+  brandLogo: from('BRAND_LOGO', parsedBy(readLogo)),
+  brandAccent: from('BRAND_ACCENT', parsedBy(parseAccent)),
+  brandSupport: from('BRAND_SUPPORT', supportAddress),
+  brandTerms: from('BRAND_TERMS_URL', httpUrl),
+  brandPrivacy: from('BRAND_PRIVACY_URL', httpUrl),
+  brandBuyCredits: from('BRAND_BUY_CREDITS_URL', httpUrl),
+};
+
+export function brandSettings(given: z.output<z.ZodObject<typeof brandFields>>): { readonly brand: Brand } {
+  return {
+    brand: {
+      name: given.brandName,
+      logo: given.brandLogo,
+      accent: given.brandAccent,
+      support: given.brandSupport,
+      terms: given.brandTerms,
+      privacy: given.brandPrivacy,
+      buyCredits: given.brandBuyCredits,
+    },
+  };
+}

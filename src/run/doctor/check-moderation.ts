@@ -1,0 +1,52 @@
+import { dirname } from 'node:path';
+import { type Config, secretReader } from '../config/config.ts';
+import { installationHook } from '../config/settings.ts';
+import { createModerator, type HookProblem, type Verdict } from '../../providers/moderation/moderator.ts';
+import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
+
+const check = 'moderation';
+const harmless = 'A lighthouse by the sea at sunrise.';
+const page = 'docs/moderation.md';
+
+type Settings = Parameters<typeof installationHook>[0] & Pick<Config, 'catalogue' | 'catalogueFile'>;
+
+/** Has each hook check a harmless prompt, as a create would. Returns nothing without hooks. */
+export async function checkModeration(settings: Settings, { isApi }: { isApi: boolean }): Promise<readonly Finding[]> {
+  // One model for each hook is enough.
+  const models = [...settings.catalogue.models];
+  const byHook = new Map(models.map(([name, { moderation }]) => [JSON.stringify(moderation), name]));
+  const findings = [...byHook.values()].map((model) => checkHook(settings, model, isApi));
+  return (await Promise.all(findings)).flat();
+}
+
+async function checkHook(settings: Settings, model: string, isApi: boolean): Promise<readonly Finding[]> {
+  const problems: HookProblem[] = [];
+  const moderator = createModerator({
+    installation: installationHook(settings),
+    catalogue: () => settings.catalogue,
+    readSecret: secretReader(dirname(settings.catalogueFile ?? '')),
+    linkTo: (url) => url,
+    own: [],
+    events: { emit: () => {} },
+    log: { warn: (problem) => void problems.push(problem) },
+  });
+  try {
+    if (!moderator.checks(model)) return [];
+    const verdict = await moderator.check({ model, prompt: harmless, imageUrls: [] });
+    const [problem] = problems;
+    if (problem === undefined) return [findingOf(model, verdict)];
+    // Only APIs need the key, so it may be missing on this machine.
+    if (problem.kind === 'setup' && !isApi)
+      return [unchecked(check, `${model}: its key is not set here`, 'Run "videogen doctor --role api" beside an API.')];
+    const { kind, detail } = problem;
+    return [failure(check, `${model}: ${kind}: ${detail}`, `Check address, key and shape of the hook (${page}).`)];
+  } finally {
+    await moderator.close();
+  }
+}
+
+function findingOf(model: string, verdict: Verdict): Finding {
+  return verdict.kind === 'refused'
+    ? warning(check, `${model}: the hook refuses a harmless prompt as ${verdict.category}`, `Check the hook (${page}).`)
+    : ok(check, `${model}: the hook answers`);
+}

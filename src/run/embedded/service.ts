@@ -1,0 +1,170 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { Config } from '../config/config.ts';
+import { SetupError } from '../../platform/errors.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { exportProcessMetrics } from '../metrics/process-metrics.ts';
+import { retry } from '../../platform/timing/retry.ts';
+import { fatalErrors } from '../main/run-until-signal.ts';
+import { defaultStore } from '../../media/store/open-store.ts';
+import { type RunningPart, type Settings, settingsWith } from '../config/settings.ts';
+import { startApi } from '../main/start-api.ts';
+import { startMetricsServer } from '../main/monitoring/start-metrics.ts';
+import { type RunningWorker, startWorker } from '../main/start-worker.ts';
+import { startTracing } from '../main/monitoring/tracing.ts';
+import { createMetrics } from '../metrics/metrics.ts';
+import { migrateToLatest } from '../schema/migrator.ts';
+import { findFfmpeg } from './find-ffmpeg.ts';
+import { refundRestored } from './refund-restored.ts';
+import { listenError } from '../../platform/process/startup-errors.ts';
+import { foldersOfServers, postgresFolder, temporalFolder } from './folders.ts';
+import { recordCatalogue } from './recorded-catalogue.ts';
+import { lockDataFolder, openLog, persistedSecret, recordAddress } from './data-folder.ts';
+import { freePort } from './persisted-port.ts';
+import { startPostgres } from './postgres/postgres.ts';
+import { findTemporalCli } from './temporal/temporal-cli.ts';
+import { startTemporal } from './temporal/temporal-server.ts';
+
+export type Service = RunningPart & {
+  readonly settings: Settings;
+  /** Writes to a file in the data folder. */
+  readonly log: Log;
+  readonly logPath: string;
+  /** Rejects when a worker cannot continue. */
+  readonly fatal: Promise<never>;
+};
+
+export type StartOptions = {
+  /** The data folder, or a part of it, is an older copy. */
+  readonly isRestored?: boolean | undefined;
+};
+
+/** Starts the whole service on its data folder; resolves once the API listens. When it rejects, nothing is left running. */
+export async function startService(
+  config: Config,
+  say: Say,
+  signal: AbortSignal,
+  { isRestored = false }: StartOptions = {},
+): Promise<Service> {
+  const closings: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const closing of closings.toReversed()) await closing();
+  };
+  // Nothing is created for a port that is taken. That an existing folder is in use explains more than that its port is.
+  if (!existsSync(config.dataFolder)) await requireFreePorts(config);
+  try {
+    closings.push((await lockDataFolder(config.dataFolder)).release);
+    await requireFreePorts(config);
+    // No video can be delivered without ffmpeg, so it is found before any
+    // server starts.
+    const { cacheFolder, ffmpegPath: explicitPath } = config;
+    const ffmpegPath = await findFfmpeg({ explicitPath, cacheFolder, log: say });
+    const { log, path: logPath } = await openLog(config);
+    const found = await Promise.allSettled([findDatabase(config, say, log, signal), findTemporal(config, say, signal)]);
+    for (const part of found) if (part.status === 'fulfilled') closings.push(part.value.stop);
+    const [database, temporal] = found;
+    if (database.status === 'rejected') throw database.reason;
+    if (temporal.status === 'rejected') throw temporal.reason;
+    signal.throwIfAborted();
+    const secret = config.secret ?? (await persistedSecret(config.dataFolder));
+    const resultStore = config.resultStore ?? defaultStore(config);
+    // Links need the port before the API listens.
+    const port = config.port === 0 ? await freePort() : config.port;
+    const embeddedFolders = foldersOfServers(config);
+    const parts = { ...database.value.settings, ...temporal.value.settings, embeddedFolders, secret, resultStore };
+    const settings = settingsWith({ ...config, port, ffmpegPath }, parts);
+    const fatal = fatalErrors();
+    const metrics = createMetrics();
+    exportProcessMetrics(metrics);
+    closings.push((await startTracing(settings, log)).close);
+    closings.push((await startMetricsServer(settings, log, metrics)).close);
+    if (isRestored) await refundRestored(settings, say, signal);
+    const worker = await startWorker(settings, log, fatal.reject, metrics);
+    closings.push(worker.close);
+    reportLateWorkers(worker, say);
+    const api = await startApi(settings, log, metrics, say);
+    closings.push(api.close);
+    await recordCatalogue(config.dataFolder, config.catalogueFile);
+    closings.push((await recordAddress(config.dataFolder, settings.publicUrl)).remove);
+    return { ...api, settings, log, logPath, fatal: fatal.promise, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The ports are tried before anything is created or started. */
+async function requireFreePorts({ host, port, metricsPort }: Config): Promise<void> {
+  for (const [setting, number] of [
+    ['PORT', port],
+    ['METRICS_PORT', metricsPort],
+  ] as const) {
+    if (number === undefined || number === 0) continue;
+    const server = createServer();
+    await once(server.listen({ port: number, host }), 'listening').catch((error: unknown) => {
+      throw listenError(error, { host, port: number }, setting);
+    });
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+}
+
+/** A message appears if Temporal is still unavailable after this time. */
+const workersLateMs = 10_000;
+
+function reportLateWorkers({ running }: RunningWorker, say: Say): void {
+  const timer = setTimeout(() => {
+    say('Temporal is unavailable. Tasks are accepted, and generated once it responds; see the log.');
+    running.then(() => say('Temporal is available; tasks are being generated.')).catch(() => {});
+  }, workersLateMs);
+  running.finally(() => clearTimeout(timer)).catch(() => {});
+}
+
+/** Prints a sentence for the operator. */
+export type Say = (message: string) => void;
+
+const notOurs = () => Promise.resolve();
+
+/** A start waits this long for an unavailable database. */
+const databaseWaitMs = 120_000;
+
+/** Returns the configured database, or starts the embedded one, and migrates it. */
+export async function findDatabase(config: Config, say: Say, log: Log, signal: AbortSignal) {
+  const { url, stop } =
+    config.databaseUrl === undefined
+      ? await startPostgres({ folder: postgresFolder(config), log: say, signal })
+      : { url: config.databaseUrl, stop: notOurs };
+  // `AbortSignal.timeout` would never abort the combined signal on Node 20 once the garbage collector has run.
+  const waited = new AbortController();
+  const timer = setTimeout(() => waited.abort(), databaseWaitMs);
+  const either = AbortSignal.any([signal, waited.signal]);
+  try {
+    await retry({ step: 'migrate the database', log, signal: either, onFirstFailure: say }, () => migrateToLatest(url));
+    return { settings: { databaseUrl: url }, stop };
+  } catch (cause) {
+    await stop();
+    if (!waited.signal.aborted) throw cause;
+    throw new SetupError(`the database did not respond within ${databaseWaitMs / 1000} s`, { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Hides the runs of `reconcile`, one for each minute. */
+const tasksOnly = encodeURIComponent('WorkflowType="videoTask"');
+
+/** Returns the configured Temporal, or starts the embedded one. */
+export async function findTemporal(config: Config, say: Say, signal: AbortSignal) {
+  if (config.temporal !== undefined)
+    return { settings: { temporal: config.temporal, embeddedPorts: [] }, stop: notOurs };
+  const { cacheFolder, temporalCliPath: explicitPath, path: searchPath, temporalNamespace: namespace } = config;
+  const cliPath = await findTemporalCli({ cacheFolder, explicitPath, searchPath, log: say });
+  const folder = temporalFolder(config);
+  const { address, uiUrl, ports, stop } = await startTemporal({ cliPath, folder, namespace, log: say, signal });
+  const settings = {
+    temporal: { connection: { address }, namespace },
+    temporalUiUrl: `${uiUrl}/namespaces/${namespace}/workflows?query=${tasksOnly}`,
+    embeddedPorts: ports,
+  };
+  return { settings, stop };
+}

@@ -1,0 +1,240 @@
+import type { Engine } from '../../catalogue/tasks/workflow-engine.ts';
+import { dirname } from 'node:path';
+import { createTestCallbacks } from '../../tasks/callbacks/test-callback.ts';
+import { secretReader } from '../config/config.ts';
+import { createRequestParser, installationHook, ownEndpoints, type Settings } from '../config/settings.ts';
+import type { AppNeeds } from '../../api/app.ts';
+import { HttpError } from '../../api/core/http-error.ts';
+import { createLimiters } from '../../api/core/limits/limiters.ts';
+import { createBadKeys, createRateLimiter } from '../../api/core/limits/rate-limits.ts';
+import { callbackFormatOf } from '../../api/dialects/shapes.ts';
+import { createMailQueue, mailSecrets } from '../../platform/mail/mail-queue.ts';
+import { createMediaUploads, type StoreUpload } from '../../media/references/store-upload.ts';
+import type { ResultStore } from '../../media/store/result-store.ts';
+import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
+import { openStore } from '../../media/store/open-store.ts';
+import { originsOf } from '../../media/store/store-location.ts';
+import { uploadFromUrl, uploadKey } from '../../media/references/upload.ts';
+import { installationSources } from '../metrics/scrape-sources.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { readAtScrapes } from '../metrics/read-at-scrapes.ts';
+import { watchModels } from '../../catalogue/models/report-models.ts';
+import { createModerator } from '../../providers/moderation/moderator.ts';
+import { isInNetworks } from '../../platform/outbound/guard/allow-list.ts';
+import { literalRefusal } from '../../platform/outbound/guard/guard.ts';
+import { createSecretBox, type SecretBox } from '../../platform/secrets/secret-box.ts';
+import { openPayments } from '../../credits/payments/open-payments.ts';
+import { createIdentityProvider } from '../../accounts/sign-in/identity-provider.ts';
+import { oidcCallbackPath } from '../../api/sign-in/oidc-routes.ts';
+import { inTime } from '../../platform/database/database.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { createRequestLog } from '../../library/request-log/request-log.ts';
+import { createKeyTouches } from '../../accounts/keys/key-touches.ts';
+import type { TaskToStop } from '../../tasks/end/cancel-task.ts';
+import { type OrderDeps, orderTask } from '../../tasks/accept/create-task.ts';
+import type { ProviderTest } from '../../catalogue/providers/provider-test-outcome.ts';
+import { createReadTasks } from '../../tasks/list/read-tasks.ts';
+import { createTaskAcceptor } from '../../tasks/accept/task-acceptor.ts';
+import { createTaskWaiters } from '../../tasks/task-waiters.ts';
+import { owedDeliveries } from '../../tasks/task-event.ts';
+import { createUncertainCreates } from '../../tasks/accept/uncertain-creates.ts';
+import { createTaskProgress } from '../../temporal/workflows/task-progress.ts';
+import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';
+import { type Core, openCore } from './core.ts';
+import { currentTracing } from './monitoring/tracing.ts';
+
+/** Prometheus discards the whole scrape after ten seconds. */
+const scrapeLimitMs = 3_000;
+
+/** A moderation hook reads an uploaded image immediately. */
+const hookLinkMs = 10 * 60_000;
+
+export type ApiDependencies = Pick<Core, 'events'> & {
+  readonly needs: AppNeeds;
+  /** Completes what responses left to do after them; call it once no request is running. */
+  drain(limitMs: number): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** The state of the process; both functions return immediately. */
+type ProcessState = { readonly reasons: () => readonly string[] } & Pick<AppNeeds, 'diskProblem'>;
+
+/** Wires the dependencies of the HTTP layer. Connects to Temporal lazily. */
+export async function openApiDependencies(
+  settings: Settings,
+  log: Log,
+  metrics: Metrics,
+  { reasons, diskProblem }: ProcessState,
+): Promise<ApiDependencies> {
+  const resultStore = await openStore(settings, log, { writes: true });
+  const readHookSecret = secretReader(dirname(settings.catalogueFile ?? ''));
+  const core = openCore(settings, log, metrics, { part: 'api', readHookSecret, retries: false });
+  const { db, catalogue, events, box } = core;
+  const given = fromSettings(settings);
+  const sellsCredits = given.payments !== undefined;
+  readAtScrapes(metrics.registry, installationSources(inTime(db, scrapeLimitMs), catalogue.current, { sellsCredits }));
+  const calls = createEngineCalls(core.engine, log);
+  const sales = await watchModels({ db, catalogue: catalogue.current, log });
+  const moderator = openModerator(core, resultStore, readHookSecret);
+  // Workers send all other callbacks.
+  const tests = createTestCallbacks({
+    db,
+    box,
+    log,
+    models: () => catalogue.current().models,
+    formatOf: callbackFormatOf,
+    serviceName: settings.brand.name,
+    allow: settings.callbackAllow,
+    own: ownEndpoints(settings),
+  });
+  const uncertainCreates = createUncertainCreates({ db, log, events });
+  const orders = orderDepsOf(core, {
+    isSold: sales.isSold,
+    diskProblem,
+    moderator,
+    refundUncertain: uncertainCreates.add,
+    startTask: calls.startTask,
+  });
+  const needs: AppNeeds = {
+    ...orders,
+    ...given,
+    ...calls.ports,
+    ...createLimiters(),
+    events,
+    orderTask: (order) => orderTask(order, orders),
+    testCallback: tests.send,
+    box,
+    resultStore,
+    taskWaiters: createTaskWaiters(db),
+    readTasks: createReadTasks(db, log),
+    keyTouches: createKeyTouches(db),
+    now: Date.now,
+    catalogueState: catalogue.state,
+    storeUpload: unlessDiskFull(createMediaUploads({ ...settings, db, resultStore }), diskProblem),
+    progressOf: createTaskProgress(core.temporal.client),
+    requestLog: createRequestLog({ db, log, events }),
+    // With a separate port, metrics are not served on the public one.
+    metrics: settings.metricsPort === undefined ? metrics.registry : undefined,
+    readiness: () => Promise.resolve(reasons()),
+  };
+  return {
+    needs,
+    events,
+    drain: async (limitMs) => {
+      await Promise.all([uncertainCreates, ...calls.background].map((part) => part.drain(limitMs)));
+      await needs.keyTouches.drain();
+      await needs.requestLog.drain();
+    },
+    close: async () => void (await Promise.allSettled([moderator, tests, sales, core].map((part) => part.close()))),
+  };
+}
+
+type OtherOrderDeps = Pick<OrderDeps, 'isSold' | 'diskProblem' | 'moderator' | 'refundUncertain' | 'startTask'>;
+
+function orderDepsOf({ db, log, events, settings, catalogue }: Core, others: OtherOrderDeps): OrderDeps {
+  return {
+    db,
+    log,
+    events,
+    publicUrl: settings.publicUrl,
+    createRate: settings.createRate,
+    catalogue: catalogue.current,
+    parseTaskRequest: createRequestParser(settings, catalogue.current),
+    acceptCreate: createTaskAcceptor(db),
+    ...others,
+  };
+}
+
+/** The space that is left is for tasks that were accepted. */
+function unlessDiskFull(store: StoreUpload, diskProblem: OrderDeps['diskProblem']): StoreUpload {
+  return async (...upload) => {
+    if (diskProblem() !== undefined) throw new HttpError('disk_full');
+    return await store(...upload);
+  };
+}
+
+/** The check of content before the charge. Hooks read images of ours by links. */
+function openModerator({ settings, catalogue, events, log }: Core, store: ResultStore, readSecret: SecretReader) {
+  const linkTo = (url: string) => {
+    const upload = uploadFromUrl(settings.publicUrl, url);
+    return upload === undefined ? url : store.link(uploadKey(upload), hookLinkMs);
+  };
+  const hooks = { installation: installationHook(settings), own: ownEndpoints(settings), readSecret };
+  return createModerator({ ...hooks, catalogue: catalogue.current, linkTo, events, log });
+}
+
+/** Makes the dependencies that need nothing but settings. */
+function fromSettings(settings: Settings) {
+  const { publicUrl } = settings;
+  const stores = [settings.resultStore, settings.resultStoreAlso];
+  const limiterOf = (rate: Settings['readRate']) => rate && createRateLimiter(rate);
+  return {
+    retentionMs: settings.retentionMs,
+    promptRetentionMs: settings.promptRetentionMs,
+    redirectsContent: settings.redirectsContent,
+    refuseCallbackUrl: (url: string) => literalRefusal(url, settings.callbackAllow),
+    console: {
+      publicUrl,
+      passwordSignIn: settings.passwordSignIn,
+      oidc: settings.oidc && createIdentityProvider(settings.oidc, publicUrl + oidcCallbackPath),
+    },
+    consoleMediaOrigins: [
+      new URL(publicUrl).origin,
+      ...stores.flatMap((store) => store && originsOf(store, settings)),
+    ].filter((origin) => origin !== undefined),
+    brand: settings.brand,
+    signUp: { ...settings.signUp, secrets: [settings.secret, ...(settings.secretPrevious ?? [])] },
+    mails: settings.smtp && createMailQueue(mailBoxOf(settings)),
+    payments: openPayments(settings),
+    searchesPrompts: settings.promptSearch,
+    reads: limiterOf(settings.readRate),
+    refusedCreates: limiterOf(settings.refusedCreateRate),
+    badKeys: createBadKeys(limiterOf(settings.badKeyRate)),
+    isTrustedProxy: (address: string) => isInNetworks(address, settings.trustedProxies),
+    isTraced: currentTracing() !== undefined,
+    temporalUiUrl: settings.temporalUiUrl,
+  };
+}
+
+/** Encrypts mails while they wait in the database. */
+export function mailBoxOf({ secret, secretPrevious }: Settings): SecretBox {
+  return createSecretBox(secret, secretPrevious, mailSecrets);
+}
+
+/** Calls to Temporal, made after the response to a client. */
+function createEngineCalls(engine: Engine, log: Log) {
+  const background: { readonly drain: (limitMs: number) => Promise<void> }[] = [];
+  const later = <Input extends object>(send: (input: Input) => Promise<unknown>, onDeferred: string) => {
+    const calls = createBackgroundCalls<Input>(send, (err, input) => {
+      const fields: object = { err, ...input };
+      log.warn(fields, onDeferred);
+    });
+    background.push(calls);
+    return calls.call;
+  };
+  const testProvider = (provider: string): Promise<ProviderTest> =>
+    engine.testProvider(provider).catch((err: unknown) => {
+      log.warn({ provider, err }, 'provider not tested');
+      return { outcome: 'no_worker' };
+    });
+  const startTask = later(engine.startTask, 'workflow start deferred; reconcile will start it');
+  const ports = {
+    stopTask: later(
+      (task: TaskToStop) => stopTask(engine, task),
+      'workflow not cancelled yet; retried while Temporal is unavailable',
+    ),
+    retryTask: later(
+      ({ taskId }: { readonly taskId: string }) => engine.retryNow(taskId),
+      'task retry not sent yet; repeated while Temporal is unavailable',
+    ),
+    redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
+    testProvider,
+  };
+  return { startTask, ports, background };
+}
+
+/** The workflow stops the generation and sends callback and event, which are started here for a task that has no workflow. */
+async function stopTask(engine: Engine, { taskId, accountId, ...owed }: TaskToStop): Promise<void> {
+  if (await engine.cancelWorkflow(taskId)) return;
+  for (const deliveryId of owedDeliveries(taskId, owed)) await engine.startDelivery({ deliveryId, accountId });
+}

@@ -1,0 +1,133 @@
+import type { Client } from '@temporalio/client';
+import pTimeout from 'p-timeout';
+import { errorCode } from '../../../platform/errors.ts';
+import type { Log } from '../../../platform/log/log.ts';
+import type { ServiceEvents } from '../../metrics/events.ts';
+import type { PartName } from '../../../platform/process/part-name.ts';
+import { clockWarnMs } from '../../../platform/database/clock.ts';
+import { createDatabase, type Database } from '../../../platform/database/database.ts';
+import { listMigrations } from '../../schema/migrator.ts';
+import { readSchemaState } from '../../schema/schema-state.ts';
+import { readRetentionMs } from '../../../temporal/connection/inspect.ts';
+import { repeat } from '../../../platform/timing/repeat.ts';
+
+/** Probes often allow a second or less, so they get the result of the last check. */
+export type Readiness = {
+  /** Reasons not to send requests or tasks here; empty if ready. */
+  readonly reasons: () => readonly string[];
+  readonly close: () => Promise<void>;
+};
+
+/** Returns the reason why a dependency is not ready. */
+type Check = () => Promise<string | undefined>;
+
+export type WatchedParts = {
+  readonly part: PartName;
+  readonly databaseUrl: string;
+  /** Workers need Temporal; an API accepts tasks without it. */
+  readonly temporal?: Client;
+  readonly events: ServiceEvents;
+  readonly log: Log;
+  readonly pauseMs: number;
+};
+
+const checkLimitMs = 3_000;
+
+/** Checks the dependencies of a part of the process periodically. Resolves after the first check. */
+export async function watchReadiness(watched: WatchedParts): Promise<Readiness> {
+  const { part, databaseUrl, temporal, events } = watched;
+  // A separate connection: a pool that is busy under load is not a reason to send requests elsewhere.
+  const db = createDatabase({ url: databaseUrl, poolSize: 1 });
+  const names = await listMigrations();
+  const measured = watchClock(watched);
+  const stopping = new AbortController();
+  const watch = (name: string, check: Check, kind: 'database_checked' | 'temporal_checked') =>
+    watchCheck({
+      ...watched,
+      name,
+      check,
+      signal: stopping.signal,
+      onResult: (isUp) => events.emit({ kind, part, isUp }),
+    });
+  const checks = [watch('database', () => checkSchema(db, names, measured), 'database_checked')];
+  if (temporal !== undefined) checks.push(watch('Temporal', () => checkNamespace(temporal), 'temporal_checked'));
+  await Promise.all(checks.map(({ first }) => first));
+  return {
+    reasons: () => checks.map(({ reason }) => reason()).filter((reason) => reason !== undefined),
+    close: async () => {
+      stopping.abort();
+      await Promise.all([...checks.map(({ ended }) => ended), db.close()]);
+    },
+  };
+}
+
+type WatchedCheck = { readonly name: string } & Pick<WatchedParts, 'part' | 'log' | 'pauseMs'> & {
+    readonly check: Check;
+    readonly signal: AbortSignal;
+    readonly onResult: (isUp: boolean) => void;
+  };
+
+function watchCheck({ name, part, log, pauseMs, check, signal, onResult }: WatchedCheck) {
+  let reason: string | undefined;
+  const run = async () => {
+    const { found, err } = await pTimeout(check(), { milliseconds: checkLimitMs }).then(
+      (result) => ({ found: result, err: undefined }),
+      // The reasons are public, so addresses are only logged.
+      (error: unknown) => ({ found: `${name} unavailable`, err: error }),
+    );
+    if (signal.aborted) return;
+    onResult(found === undefined);
+    if (found !== undefined && found !== reason) log.warn({ part, reason: found, err }, 'not ready');
+    if (found === undefined && reason !== undefined) log.info({ part, after: reason }, 'ready again');
+    reason = found;
+  };
+  const first = run();
+  const ended = first.then(() => repeat(pauseMs, signal, run));
+  return { first, ended, reason: () => reason };
+}
+
+/** Exports how far this machine's clock is from that of the database, and logs when it is too far. */
+function watchClock({ part, events, log }: Pick<WatchedParts, 'part' | 'events' | 'log'>) {
+  let wasOff = false;
+  return (databaseNow: number, sentAt: number): void => {
+    const receivedAt = Date.now();
+    // Positive if this machine is ahead. The response may have been made at any time in between.
+    const offsetMs = (sentAt + receivedAt) / 2 - databaseNow;
+    events.emit({ kind: 'clock_checked', part, offsetMs });
+    const isOff = Math.abs(offsetMs) - (receivedAt - sentAt) / 2 > clockWarnMs;
+    const fields = {
+      part,
+      offsetSeconds: offsetMs / 1000,
+      remedy: 'run a time service on this machine and that of the database',
+    };
+    if (isOff && !wasOff) log.warn(fields, 'clock differs from that of the database');
+    if (!isOff && wasOff) log.info({ part }, 'clock agrees with that of the database again');
+    wasOff = isOff;
+  };
+}
+
+const [undefinedTable, insufficientPrivilege] = ['42P01', '42501'];
+
+async function checkSchema(
+  db: Database,
+  required: readonly string[],
+  measured: ReturnType<typeof watchClock>,
+): Promise<string | undefined> {
+  try {
+    const sentAt = Date.now();
+    const { now, isReadOnly, missing } = await readSchemaState(db, required);
+    measured(now, sentAt);
+    if (missing.length > 0) return `schema is older than this release: run "videogen migrate" (${missing.join(', ')})`;
+    return isReadOnly ? 'database is read-only' : undefined;
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefinedTable) return 'database has no schema: run "videogen migrate"';
+    if (code === insufficientPrivilege) return 'this database user may not read the table kysely_migration';
+    throw error;
+  }
+}
+
+async function checkNamespace(client: Client): Promise<string | undefined> {
+  const retentionMs = await readRetentionMs(client);
+  return retentionMs === undefined ? `Temporal has no namespace ${client.options.namespace}` : undefined;
+}

@@ -1,0 +1,97 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { mailServiceOf } from '../../platform/brand/brand.ts';
+import type { RunningPart, Settings } from '../config/settings.ts';
+import { createApp } from '../../api/app.ts';
+import { publishConsole } from '../../api/console/serve-console.ts';
+import { startHttpServer } from '../../api/core/server/server.ts';
+import { createMailer } from '../../platform/mail/mailer.ts';
+import { watchMails } from '../../platform/mail/send-mails.ts';
+import { listenError, makePrivateFolder } from '../../platform/process/startup-errors.ts';
+import { createMetrics } from '../metrics/metrics.ts';
+import { isCookieExposed } from '../../api/sign-in/session-cookie.ts';
+import { type Database, inTime } from '../../platform/database/database.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { retry } from '../../platform/timing/retry.ts';
+import { mailBoxOf, openApiDependencies } from './api-dependencies.ts';
+import { reportSecret } from './check-secret.ts';
+import { watchReadiness } from './monitoring/readiness.ts';
+import { watchInstallation } from './monitoring/watch-installation.ts';
+import { foldersOf, watchDisks } from './monitoring/watch-disks.ts';
+
+/** Applies to running requests, and then to the workflow starts behind them. */
+const drainMs = 15_000;
+
+const readinessPauseMs = 1_000;
+
+const publishLimitMs = 5_000;
+
+/** Starts the HTTP API in this process; `say` prints a sentence for the operator. While Temporal is unavailable, tasks are accepted and wait. */
+export async function startApi(
+  settings: Settings,
+  log: Log,
+  metrics = createMetrics(),
+  say?: (message: string) => void,
+): Promise<RunningPart> {
+  await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA').catch((error: unknown) => {
+    log.warn({ err: error }, 'work folder unusable: images cannot be uploaded');
+  });
+  let isLeaving = false;
+  const reasons = () =>
+    isLeaving ? ['stopping'] : [...readiness.reasons(), ...belonging.problems(), ...disks.problems()];
+  const state = { reasons, diskProblem: () => disks.problems()[0] };
+  const parts = await openApiDependencies(settings, log, metrics, state);
+  const { events } = parts;
+  const { db, taskWaiters } = parts.needs;
+  const { databaseUrl, host, port, publicUrl } = settings;
+  const belonging = await watchInstallation({ db, settings, log, isWorker: false }).catch(async (error: unknown) => {
+    await parts.close();
+    throw error;
+  });
+  const readiness = await watchReadiness({ part: 'api', databaseUrl, events, log, pauseMs: readinessPauseMs });
+  await reportSecret(db, settings, log, say);
+  const folders = foldersOf(settings);
+  const disks = await watchDisks({ part: 'api', folders, events, log, pauseMs: readinessPauseMs });
+  metrics.readiness.set('api', reasons);
+  const stopping = new AbortController();
+  await publishOwnConsole(db, log, stopping.signal);
+  const server = await startHttpServer({ app: createApp(parts.needs), host, port, log }).catch(
+    async (error: unknown) => {
+      stopping.abort();
+      await Promise.all([readiness.close(), belonging.close(), disks.close(), parts.close()]);
+      throw listenError(error, settings, 'PORT');
+    },
+  );
+  const mailing = startMailing(settings, db, log);
+  log.info({ port: server.port, publicUrl }, 'api started');
+  if (isCookieExposed(publicUrl))
+    log.warn({ publicUrl }, 'PUBLIC_URL is plain http; console sessions travel unencrypted');
+  return {
+    leave: () => {
+      isLeaving = true;
+      server.announceClose();
+    },
+    close: async () => {
+      stopping.abort();
+      taskWaiters.close();
+      await server.close(drainMs);
+      await parts.drain(drainMs);
+      await mailing?.close();
+      await Promise.all([readiness.close(), belonging.close(), disks.close(), parts.close()]);
+    },
+  };
+}
+
+/** A page of this process may load its files from a process of another release. The start does not depend on the database. */
+async function publishOwnConsole(db: Database, log: Log, signal: AbortSignal): Promise<void> {
+  const publication = retry({ step: "publish the console's files", log, signal }, () =>
+    publishConsole(inTime(db, publishLimitMs)),
+  ).catch(() => undefined);
+  await Promise.race([publication, pause(publishLimitMs, undefined, { ref: false })]);
+}
+
+function startMailing(settings: Settings, db: Database, log: Log) {
+  const { smtp, brand, publicUrl } = settings;
+  if (smtp === undefined) return undefined;
+  const service = mailServiceOf(brand, publicUrl);
+  return watchMails({ db, box: mailBoxOf(settings), mailer: createMailer(smtp), service, log });
+}

@@ -1,0 +1,145 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sweepWorkFolder } from '../../../activities/generation/work-folder.ts';
+import { provideFontSettings } from '../config/config.ts';
+import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { createMetrics } from '../metrics/metrics.ts';
+import { connectTemporal } from '../../temporal/connection/connect.ts';
+import { ensureSchedules } from '../../temporal/schedules/schedules.ts';
+import { makePrivateFolder } from '../../platform/process/startup-errors.ts';
+import { openStore, openStoreForLinks } from '../../media/store/open-store.ts';
+import type { ResultStore } from '../../media/store/result-store.ts';
+import { reportSecret } from './check-secret.ts';
+import { watchReadiness } from './monitoring/readiness.ts';
+import { foldersOf, watchDisks } from './monitoring/watch-disks.ts';
+import { retry } from '../../platform/timing/retry.ts';
+import type { RunningPart, Settings } from '../config/settings.ts';
+import { installTemporalRuntime } from '../../temporal/connection/temporal-runtime.ts';
+import { watchSchedules } from '../../temporal/schedules/watch-schedules.ts';
+import { openWorkerDependencies, type WorkerDependencies } from './worker-dependencies.ts';
+import { type Belonging, watchInstallation } from './monitoring/watch-installation.ts';
+import { createPollers } from './pollers.ts';
+import type { WorkerParts } from './wire-activities.ts';
+import { mainQueue } from './worker-options.ts';
+
+/** Longer than the longest deadline, so no attempt uses an older folder. */
+const staleWorkMs = 26 * 60 * 60_000;
+
+const readinessPauseMs = 5_000;
+const scheduleCheckMs = 60_000;
+/** The SDK's workers end after 50 s of rejected polls. */
+const rejectionCheckMs = 10_000;
+
+export type RunningWorker = RunningPart & {
+  /** Resolves once the worker of each queue polls, and the schedules exist; rejects when the worker is closed before. */
+  readonly running: Promise<void>;
+};
+
+/**
+ * Starts the workers of this process's queues. Local dependencies are checked before this resolves; steps that need Temporal are retried
+ * in the background. Tests replace parts with `wrap`, and shorten the pauses between checks to `checkMs`.
+ */
+export async function startWorker(
+  settings: Settings,
+  log: Log,
+  onFatal: (error: unknown) => void,
+  metrics = createMetrics(),
+  wrap: (parts: WorkerParts) => WorkerParts = (parts) => parts,
+  checkMs?: number,
+): Promise<RunningWorker> {
+  await installTemporalRuntime(log, settings);
+  const media = await prepareFiles(settings, log);
+  // Both watches start below, before any work does.
+  const refusesWork = () => [...belonging.problems(), ...disks.problems()][0];
+  const dependencies = openWorkerDependencies(settings, log, metrics, media, refusesWork);
+  const belonging = await belongingOf(settings, dependencies, log);
+  await reportSecret(dependencies.parts.db, settings, log);
+  const parts = wrap(dependencies.parts);
+  // The SDK's own retries would throw from a timer once the connection is closed.
+  const temporal = connectTemporal(settings.temporal, { retries: false });
+  const { events } = parts;
+  const { databaseUrl } = settings;
+  const watched = { part: 'worker', databaseUrl, temporal: temporal.client, events, log } as const;
+  const readiness = await watchReadiness({ ...watched, pauseMs: readinessPauseMs });
+  const folders = usesFiles(settings) ? foldersOf(settings) : {};
+  const disks = await watchDisks({ part: 'worker', folders, events, log, pauseMs: readinessPauseMs });
+  let phase: 'starting' | 'running' | 'stopping' = 'starting';
+  metrics.readiness.set('worker', () => [
+    ...(phase === 'running' ? [] : [phase]),
+    ...readiness.reasons(),
+    ...belonging.problems(),
+    ...disks.problems(),
+  ]);
+  const stopping = new AbortController();
+  const pollers = createPollers(settings, { parts, log, onFatal, client: temporal.client, signal: stopping.signal });
+  let [watching, keeping]: (Promise<void> | undefined)[] = [];
+  const setPolling = (isPolling: boolean) => {
+    if (!stopping.signal.aborted) phase = isPolling ? 'running' : 'starting';
+  };
+  const start = async () => {
+    await pollers.start();
+    phase = 'running';
+    const { generationConcurrency: concurrency, workerQueues: names, taskQueue } = settings;
+    log.info({ queues: names, taskQueue, concurrency }, 'worker is running');
+    keeping = pollers.keepPolling(checkMs ?? rejectionCheckMs, setPolling);
+    // Last, because a restarted Temporal takes up to seven seconds (measured) to read a schedule, and tasks must not wait for it.
+    if (!runsWorkflows(settings)) return;
+    const queues = taskQueuesOf(taskQueue);
+    const { client } = temporal;
+    const ensure = () => ensureSchedules(client, queues);
+    await retry({ step: 'ensure the schedules', log, signal: stopping.signal }, ensure);
+    const pauseMs = checkMs ?? scheduleCheckMs;
+    watching = watchSchedules({ client, queues, log, events, pauseMs }, stopping.signal);
+  };
+  const running = start();
+  running.catch((error: unknown) => {
+    if (!stopping.signal.aborted) onFatal(error);
+  });
+  const close = async () => {
+    phase = 'stopping';
+    stopping.abort();
+    await running.catch(() => {});
+    // A check of the schedules may wait for a Temporal that hangs; meanwhile no further task begins.
+    await Promise.all([watching, keeping, pollers.close()]);
+    await Promise.allSettled([
+      readiness.close(),
+      belonging.close(),
+      disks.close(),
+      temporal.close(),
+      dependencies.close(),
+    ]);
+  };
+  return { running, close };
+}
+
+function runsWorkflows({ workerQueues }: Settings): boolean {
+  return workerQueues.includes('tasks');
+}
+
+/** A worker that only sends callbacks uses no store. */
+async function belongingOf(settings: Settings, dependencies: WorkerDependencies, log: Log): Promise<Belonging> {
+  if (!usesFiles(settings)) return { problems: () => [], close: () => Promise.resolve() };
+  return await watchInstallation({ db: dependencies.parts.db, settings, log, isWorker: true }).catch(
+    async (error: unknown) => {
+      await dependencies.close();
+      throw error;
+    },
+  );
+}
+
+/** Callbacks contain links only. */
+function usesFiles({ workerQueues }: Settings): boolean {
+  return workerQueues.some((name) => name !== 'callbacks');
+}
+
+/** Opens the result store, and checks the local files that the queues of this worker use. */
+async function prepareFiles(settings: Settings, log: Log): Promise<ResultStore> {
+  if (runsWorkflows(settings)) await access(mainQueue.workflowBundle.codePath);
+  if (!usesFiles(settings)) return openStoreForLinks(settings);
+  const media = await openStore(settings, log, { writes: true });
+  await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
+  await sweepWorkFolder(settings.workFolder, staleWorkMs);
+  provideFontSettings(join(settings.dataFolder, 'fonts'));
+  return media;
+}

@@ -1,0 +1,180 @@
+import { createHmac } from 'node:crypto';
+import { createGenerationAttempts } from '../../../activities/generation-attempts.ts';
+import { startDeadline } from '../../../activities/deadline.ts';
+import { createSwitches } from '../../../activities/switches.ts';
+import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
+import { uploadFromUrl, uploadKey } from '../../media/references/upload.ts';
+import { dirname } from 'node:path';
+import { secretReader } from '../config/config.ts';
+import { callbackFormatOf } from '../../api/dialects/shapes.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { createFfmpeg } from '../../media/ffmpeg/ffmpeg.ts';
+import { createVideoInspector } from '../../media/video/inspect-video.ts';
+import { createVideoNormaliser } from '../../media/ffmpeg/normalize-video.ts';
+import { fetchReferenceMedia, type MediaFetch } from '../../media/references/reference-media.ts';
+import type { ResultStore } from '../../media/store/result-store.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { brandToken } from '../../platform/brand/brand.ts';
+import { createGuardedClient } from '../../platform/outbound/client.ts';
+import { createProviderClient, type ProviderClient } from '../../platform/outbound/provider-client.ts';
+import { createCallbackPoster } from '../../tasks/callbacks/post-callback.ts';
+import { openPayments } from '../../credits/payments/open-payments.ts';
+import { createPreviewProvider } from '../../providers/preview/preview-provider.ts';
+import { createProviders } from '../../providers/registry.ts';
+import { listProviderSwitches } from '../../tasks/jobs/provider-pools.ts';
+import { listEndedAmong, touchGenerations } from '../../tasks/task-rows.ts';
+import { createOwedDeliveries } from '../../tasks/callbacks/owed-callbacks.ts';
+import { createRequestParser, ownEndpoints, type Settings } from '../config/settings.ts';
+import { type Core, openCore } from './core.ts';
+import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
+import { reportModels } from '../../catalogue/models/report-models.ts';
+import { watchWorkflows } from '../../tasks/jobs/watch-workflows.ts';
+import type { WorkerParts } from './wire-activities.ts';
+
+export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise<void> };
+
+/** Opens the parts of a worker. Connects lazily. */
+export function openWorkerDependencies(
+  settings: Settings,
+  log: Log,
+  metrics: Metrics,
+  media: ResultStore,
+  refusesWork: () => string | undefined,
+): WorkerDependencies {
+  const { workerQueues } = settings;
+  const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
+  // `reconcile`, on the queue `tasks`, stops jobs at upstreams. Workers of the other queues need no secrets of theirs.
+  const callsUpstreams = workerQueues.includes('generation-remote') || workerQueues.includes('tasks');
+  const core = openCore(settings, log, metrics, { part: 'worker', ...(callsUpstreams && { readSecret }) });
+  const { db, catalogue, events, engine } = core;
+  const ffmpeg = openFfmpeg(settings);
+  const upstreams = openUpstreams(core, ffmpeg, readSecret);
+  const references = openReferences(core, ffmpeg, media);
+  const callbacks = openCallbacks(core, media);
+  const reports = openReports(core, readSecret);
+  const provider = openPayments(settings);
+  const parts: WorkerParts = {
+    db,
+    log,
+    events,
+    engine,
+    media,
+    catalogue: {
+      models: () => catalogue.current().models,
+      parseTaskRequest: createRequestParser(settings, catalogue.current),
+    },
+    providers: upstreams.providers,
+    watches: { ...generationWatches(core), refusesWork },
+    videoTools: {
+      fetchMedia: references.fetch,
+      normalizeVideo: createVideoNormaliser(ffmpeg),
+      inspectVideo: createVideoInspector(ffmpeg),
+    },
+    callbacks: { findOwedDelivery: callbacks.find, postCallback: callbacks.post },
+    payments: provider && { provider, serviceUrl: settings.publicUrl },
+    settings: fromSettings(settings),
+  };
+  const close = async () => {
+    await reports.close();
+    await Promise.allSettled([references, callbacks, upstreams, core].map((part) => part.close()));
+  };
+  return { parts, close };
+}
+
+function fromSettings(settings: Settings): WorkerParts['settings'] {
+  return {
+    hashAccount: (accountId: string) =>
+      createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
+    marksVideos: settings.markVideos,
+    serviceName: settings.brand.name,
+    workFolder: settings.workFolder,
+    retention: {
+      mediaMs: settings.retentionMs,
+      eventsMs: settings.eventRetentionMs,
+      usersMs: settings.userRetentionMs,
+      promptsMs: settings.promptRetentionMs,
+    },
+    stuckTaskMs: settings.stuckTaskMs,
+  };
+}
+
+/** A generation watches its deadline, the end of its task, and the operators' switches. */
+function generationWatches({ db, log }: Core) {
+  return {
+    startDeadline,
+    attempts: createGenerationAttempts({
+      touch: (taskIds) => touchGenerations(db, taskIds),
+      listEnded: (taskIds) => listEndedAmong(db, taskIds),
+      onError: (error) => log.warn({ err: error }, 'attempt heartbeats not recorded'),
+    }),
+    switches: createSwitches({
+      list: () => listProviderSwitches(db),
+      onError: (error) => log.warn({ err: error }, 'provider switches not read'),
+    }),
+  };
+}
+
+/** Reports which models this worker can generate, and which workflows of ComfyUI cannot run. */
+function openReports({ settings, log, db, catalogue }: Core, readSecret: SecretReader) {
+  const { workerQueues } = settings;
+  const models = reportModels({ catalogue, workerQueues, db });
+  const workflows = workerQueues.includes('generation-remote')
+    ? watchWorkflows({ catalogue: catalogue.current, readSecret, own: ownEndpoints(settings), db, log })
+    : undefined;
+  return { close: async () => void (await Promise.all([workflows?.close(), models.close()])) };
+}
+
+/** Reference media are uploads in our own store, or fetched from the addresses of clients. */
+function openReferences({ settings }: Core, ffmpeg: Ffmpeg, media: ResultStore) {
+  const { imageAllow: allow, brand, publicUrl } = settings;
+  const client = createGuardedClient({ allow, own: ownEndpoints(settings), userAgent: brandToken(brand.name) });
+  const readUpload = (url: string, path: string) => {
+    const upload = uploadFromUrl(publicUrl, url);
+    return upload === undefined ? undefined : media.fetchTo(uploadKey(upload), path);
+  };
+  const fetch = (job: MediaFetch) => fetchReferenceMedia({ client, readUpload, ffmpeg, ...job });
+  return { fetch, close: () => client.close() };
+}
+
+function openCallbacks({ settings, log, db, box, catalogue }: Core, media: ResultStore) {
+  const { callbackAllow: allow, brand } = settings;
+  // A callback without a free slot is rescheduled: waiting here would occupy a slot that all accounts share.
+  const slots = { maxPerHost: 32, maxWaitingPerHost: 0 };
+  const own = ownEndpoints(settings);
+  const client = createGuardedClient({ allow, own, userAgent: brandToken(brand.name), ...slots });
+  const post = createCallbackPoster({
+    client,
+    onUnreachable: ({ deliveryId, error }) => {
+      log.info({ deliveryId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
+    },
+    dialectHeaders: ({ dialect, ...callback }) => callbackFormatOf(dialect).callbackHeaders(callback),
+  });
+  const models = () => catalogue.current().models;
+  const find = createOwedDeliveries(db, box, media, { models, formatOf: callbackFormatOf });
+  return { post, find, close: () => client.close() };
+}
+
+function openUpstreams({ settings, log, catalogue, events }: Core, ffmpeg: Ffmpeg, readSecret: SecretReader) {
+  const clients: ProviderClient[] = [];
+  const { previewFailures: failures, generationConcurrency: concurrency, imageAllow: allow } = settings;
+  const own = ownEndpoints(settings);
+  const providers = createProviders({
+    catalogue: catalogue.current,
+    readSecret,
+    preview: createPreviewProvider({ ffmpeg, failures, concurrency }),
+    openClient: (upstream) => {
+      const client = createProviderClient({ ...upstream, own, allow });
+      clients.push(client);
+      return client;
+    },
+    warn: (event, fields) => log.warn(fields, event),
+    emit: events.emit,
+  });
+  return { providers, close: async () => void (await Promise.all(clients.map((client) => client.close()))) };
+}
+
+/** Only the queue `callbacks` needs no ffmpeg, so a missing one fails the start of all other workers. */
+function openFfmpeg({ ffmpegPath: path, workerQueues }: Settings): Ffmpeg {
+  if (workerQueues.some((queue) => queue !== 'callbacks')) return createFfmpeg(path === undefined ? {} : { path });
+  return () => Promise.reject(new Error('a worker of callbacks has no ffmpeg'));
+}

@@ -1,0 +1,28 @@
+import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { countStuckTasks } from '../../tasks/list/task-list.ts';
+import { countUnfinishedTasks, readCallbackBacklog } from '../../library/operations/overview-counts.ts';
+import { readMaintenance } from '../../platform/database/vacuum.ts';
+import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
+import type { Sources } from './read-at-scrapes.ts';
+
+/**
+ * Reads the state of the whole installation from the database; every API returns the same. Payments are a source only where credits are
+ * sold, because an alert about missing reconciliation would fire everywhere else.
+ */
+export function installationSources(
+  db: Database,
+  catalogue: () => Catalogue,
+  { sellsCredits }: { readonly sellsCredits: boolean } = { sellsCredits: false },
+): Sources {
+  return {
+    maintenance: () => readMaintenance(db),
+    ...(sellsCredits && {
+      payments: async () => ({ reconciledAt: (await readMaintenance(db)).paymentsReconciledAt }),
+    }),
+    stuck: async () => ({ tasks: await countStuckTasks(db) }),
+    queues: async () => ({ counts: await countUnfinishedTasks(db), models: catalogue().models }),
+    callbacks: () => readCallbackBacklog(db),
+    providers: () => readProviderStatuses(db, catalogue()),
+  };
+}

@@ -1,0 +1,206 @@
+import { rateLeft } from '../../platform/timing/rate-limit.ts';
+import type { TaskState } from '../../catalogue/tasks/task.ts';
+import {
+  acceptCappedTask,
+  acceptTasks,
+  acceptTasksOfOne,
+  acceptValues,
+  explainTask,
+  explainValues,
+} from './accept-statement.ts';
+import { countSpending, markExceededCap, type Spending } from '../../accounts/limits/spend-caps.ts';
+import { withAccountLock } from './account-lock.ts';
+import { findTaskOfAttempts, isAttempt } from './create-attempts.ts';
+import type { CreateOutcome, Accepted, CreateRate, NewTask } from './create-outcome.ts';
+import { type Database, DatabaseBusy, isDeadlock, violatedUniqueConstraint } from '../../platform/database/database.ts';
+
+const maxTries = 5;
+
+/**
+ * Accepts one task alone: reads whether it can be accepted, then writes its price, charge, row and ledger entry in one statement, whose
+ * commit is the acceptance. Both are repeated if another request was faster. Only `accepted` means a charge. A repeated call with the
+ * same `taskId` returns `replayed`.
+ */
+export async function acceptTask(db: Transactions, task: NewTask): Promise<CreateOutcome> {
+  for (let tries = 1; tries <= maxTries; tries += 1) {
+    const foreseen = await explain(db, task);
+    if (foreseen.kind === 'refused') return foreseen.outcome;
+    if (foreseen.isCapped) return acceptCapped(db, task);
+    const accepted = await acceptAlone(db, task);
+    if (accepted !== undefined) return accepted;
+  }
+  throw new DatabaseBusy(`task ${task.taskId} was neither accepted nor refused in ${maxTries} tries`);
+}
+
+type Transactions = Pick<Database, 'run' | 'transaction' | 'runExclusive'>;
+
+/** Accepts a task of an account with caps. The lock on the account makes its creates wait for each other, so that caps are exact. */
+function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
+  const { accountId, by } = task;
+  const creator = {
+    accountId,
+    keyId: by?.kind === 'key' ? by.keyId : undefined,
+    userId: by?.kind === 'person' ? by.userId : undefined,
+  };
+  return withAccountLock(db, accountId, async ({ run }) => {
+    const foreseen = await explain({ run }, task);
+    if (foreseen.kind === 'refused') return foreseen.outcome;
+    const { credits } = foreseen;
+    const spending: Spending = { ...creator, credits };
+    const cap = await markExceededCap({ run }, spending);
+    if (cap !== undefined) return { kind: 'spend_cap_reached', required: credits, cap };
+    const [row] = await run<AnswerRow>(acceptCappedTask, acceptValues([task]));
+    if (row !== undefined && row.refusal !== null) {
+      // The lock does not stop what else can refuse a task, such as the revocation of its key.
+      const again = await explain({ run }, task);
+      if (again.kind === 'refused') return again.outcome;
+    }
+    if (row === undefined || row.refusal !== null || row.credits !== credits) {
+      throw new Error(`task ${task.taskId} was not accepted as it was foreseen under the account's lock`);
+    }
+    await countSpending({ run }, spending);
+    return acceptedFromRow(task, row);
+  });
+}
+
+async function acceptAlone(db: Transactions, task: NewTask): Promise<Accepted | undefined> {
+  try {
+    const [answer] = await db.runExclusive(task.accountId, () => acceptBatch(db, [task], { waits: true }));
+    return typeof answer === 'string' ? undefined : answer;
+  } catch (error) {
+    if (lostRace(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Returns the outcome of a create that needs no charge: it repeats an accepted one, or is refused. Undefined if the task can be accepted
+ * now; spend caps are not considered, because they are exact only under the account's lock. Takes no lock and changes nothing.
+ */
+export async function foreseeOutcome(db: Pick<Database, 'run'>, task: NewTask): Promise<CreateOutcome | undefined> {
+  if (isAttempt(task)) {
+    const other = await findTaskOfAttempts(db, task);
+    if (other !== undefined) return { kind: 'replayed', ...other };
+  }
+  const foreseen = await explain(db, task);
+  return foreseen.kind === 'refused' ? foreseen.outcome : undefined;
+}
+
+/** True if another process accepted the same task or idempotency key first. The next read finds its task. */
+export function lostRace(error: unknown): boolean {
+  return violatedUniqueConstraint(error) !== undefined || isDeadlock(error);
+}
+
+/**
+ * `locked`: another process has locked the account, or the account does not
+ * exist. `not_accepted`: the task repeats another one or is refused.
+ * `acceptTask` returns which.
+ */
+export type NotInBatch = 'locked' | 'not_accepted';
+
+/**
+ * Accepts as many of some dozens of tasks as the rules allow, in one statement,
+ * and charges no others. With `waits`, the statement waits for a locked account
+ * instead of skipping it. Then all tasks must be of one account, because the
+ * locks of several accounts could deadlock. A statement that fails has accepted
+ * nothing, unless its connection was lost after it was sent
+ * (`DatabaseUnavailable.wasSent`).
+ */
+export async function acceptBatch(
+  db: Pick<Database, 'run'>,
+  tasks: readonly NewTask[],
+  { waits }: { readonly waits: boolean },
+): Promise<readonly (Accepted | NotInBatch)[]> {
+  const distinct = withoutDuplicates(tasks);
+  const answers = new Map<NewTask, Accepted | NotInBatch>();
+  const statement = waits ? acceptTasksOfOne : acceptTasks;
+  for (const row of await db.run<AnswerRow & { position: number }>(statement, acceptValues(distinct))) {
+    const task = distinct[row.position - 1];
+    if (task === undefined) throw new Error(`accept-tasks returned the unknown position ${row.position}`);
+    // The statement skips locked accounts, which it then does not find.
+    const notAccepted = row.refusal === 'account_not_found' ? 'locked' : 'not_accepted';
+    answers.set(task, row.refusal === null ? acceptedFromRow(task, row) : notAccepted);
+  }
+  return tasks.map((task) => answers.get(task) ?? 'not_accepted');
+}
+
+/** Duplicates are removed here, because a statement cannot read the rows that it inserts. */
+function withoutDuplicates(tasks: readonly NewTask[]): readonly NewTask[] {
+  const seen = new Set<string>();
+  return tasks.filter(({ taskId, accountId, idempotencyKey }) => {
+    const names = idempotencyKey === undefined ? [taskId] : [taskId, `${accountId} ${idempotencyKey}`];
+    if (names.some((name) => seen.has(name))) return false;
+    for (const name of names) seen.add(name);
+    return true;
+  });
+}
+
+type AnswerRow = RateRow & ({ refusal: null; credits: number } | { refusal: string });
+type RateRow = { quota: number | null; window_ms: number | null; due_in_ms: number | null };
+
+function acceptedFromRow({ taskId }: NewTask, row: RateRow & { credits: number }): Accepted {
+  const rate = createRateOf(row);
+  return { kind: 'accepted', taskId, creditsCharged: row.credits, ...(rate !== undefined && { rate }) };
+}
+
+function createRateOf({ quota, window_ms: windowMs, due_in_ms: dueInMs }: RateRow): CreateRate | undefined {
+  if (quota === null || windowMs === null) return undefined;
+  const limit = { quota, windowMs };
+  return { limit, left: rateLeft(limit, dueInMs ?? 0) };
+}
+
+type EarlierRow = {
+  task_id: string;
+  credits_charged: number;
+  request_sha256: Buffer;
+  state: TaskState;
+  content_deleted_at: number | null;
+};
+type ExplainedRow = RateRow & { balance: number; max_unfinished_tasks: number } & (
+    | { refusal: null; credits: number; capped: boolean }
+    | { refusal: 'no_price' | 'too_many_unfinished_tasks' | 'too_fast' }
+    | { refusal: 'key_inactive' | 'account_suspended' | 'account_not_found' }
+    | { refusal: 'insufficient_credits'; credits: number }
+    | ({ refusal: 'known' } & EarlierRow)
+  );
+
+type Foreseen =
+  | { readonly kind: 'acceptable'; readonly credits: number; readonly isCapped: boolean }
+  | { readonly kind: 'refused'; readonly outcome: CreateOutcome };
+
+/** Returns whether a task can be accepted now, or why not. `isCapped`: its account has spend caps, which `acceptCapped` checks. */
+async function explain(db: Pick<Database, 'run'>, task: NewTask): Promise<Foreseen> {
+  const [row] = await db.run<ExplainedRow>(explainTask, explainValues(task));
+  if (row === undefined) throw new Error(`${explainTask.name} returned no row`);
+  if (row.refusal === null) return { kind: 'acceptable', credits: row.credits, isCapped: row.capped };
+  return { kind: 'refused', outcome: refusalOf(task, row) };
+}
+
+function refusalOf(task: NewTask, row: Exclude<ExplainedRow, { refusal: null }>): CreateOutcome {
+  switch (row.refusal) {
+    case 'known':
+      return earlierAcceptance(task, row);
+    case 'insufficient_credits':
+      return { kind: row.refusal, required: row.credits, balance: row.balance };
+    case 'too_many_unfinished_tasks':
+      return { kind: row.refusal, limit: row.max_unfinished_tasks };
+    case 'too_fast': {
+      const rate = createRateOf(row);
+      if (rate === undefined) throw new Error(`account ${task.accountId} is too fast without a rate`);
+      return { kind: row.refusal, rate };
+    }
+    case 'no_price':
+      throw new Error(`no price of ${task.param.model} is in force, not even in the catalogue`);
+    case 'key_inactive':
+    case 'account_suspended':
+    case 'account_not_found':
+    default:
+      return { kind: row.refusal };
+  }
+}
+
+function earlierAcceptance({ requestSha256 }: NewTask, row: EarlierRow): CreateOutcome {
+  if (row.content_deleted_at !== null) return { kind: 'content_deleted' };
+  if (!row.request_sha256.equals(requestSha256)) return { kind: 'key_reused' };
+  return { kind: 'replayed', taskId: row.task_id, creditsCharged: row.credits_charged, state: row.state };
+}

@@ -1,0 +1,161 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { acceptBatch, acceptTask, lostRace, type NotInBatch } from './accept-task.ts';
+import { withAccountLock } from './account-lock.ts';
+import { answerUnderLock, isAttempt, recordCreator } from './create-attempts.ts';
+import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './create-outcome.ts';
+import { createBatcher } from '../../platform/database/batch.ts';
+import { defaultQueueLimits, type QueueLimits } from '../../platform/database/connection-queue.ts';
+import { type Database, DatabaseBusy, DatabaseUnavailable, wasCancelled } from '../../platform/database/database.ts';
+
+const retryDelaysMs = [100, 400, 1_000] as const;
+const retryLimitMs = 2_000;
+
+/** `accept` returns undefined if it neither accepts nor refuses: the task may still be accepted otherwise. */
+type Acceptance<Outcome> = {
+  readonly accept: (task: NewTask) => Promise<Outcome>;
+  /** Refunds a task that may exist although its request failed. */
+  readonly refundUncertain: RefundUncertain;
+};
+export type RefundUncertain = (task: { readonly taskId: string; readonly accountId: string }) => void;
+
+/**
+ * Retries a broken commit with the same task id, which finds the first commit or repeats it. If the commit stays uncertain, a client with
+ * an Idempotency-Key can repeat the request; any other gets a refund.
+ */
+export function acceptWithRetry(
+  acceptance: Acceptance<CreateOutcome>,
+  task: NewTask,
+): Promise<CreateOutcome | UncertainOutcome>;
+export function acceptWithRetry(
+  acceptance: Acceptance<CreateOutcome | undefined>,
+  task: NewTask,
+): Promise<CreateOutcome | UncertainOutcome | undefined>;
+export async function acceptWithRetry(
+  { accept, refundUncertain }: Acceptance<CreateOutcome | undefined>,
+  task: NewTask,
+): Promise<CreateOutcome | UncertainOutcome | undefined> {
+  const startedAt = performance.now();
+  let isUncertain = false;
+  for (let retry = 0; ; retry += 1) {
+    try {
+      const answer = await accept(task);
+      if (answer === undefined || answer.kind === 'accepted') return answer;
+      // A replay of this request's own first commit is its acceptance.
+      if (answer.kind === 'replayed') return answer.taskId === task.taskId ? { ...answer, kind: 'accepted' } : answer;
+      // An earlier attempt may still commit, which would contradict this refusal.
+      if (isUncertain) refundUncertain(task);
+      return answer;
+    } catch (error) {
+      const isUnavailable = error instanceof DatabaseUnavailable;
+      isUncertain ||= isUnavailable && error.wasSent;
+      // A busy database has already used up the client's waiting time.
+      const mayRetry = isUnavailable && !(error instanceof DatabaseBusy);
+      const delayMs = (mayRetry ? retryDelaysMs[retry] : undefined) ?? Infinity;
+      if (performance.now() - startedAt + delayMs <= retryLimitMs) await delay(delayMs);
+      else if (isUncertain) return uncertainOutcome(task, refundUncertain, error);
+      else throw error;
+    }
+  }
+}
+
+function uncertainOutcome(task: NewTask, refundUncertain: RefundUncertain, error: unknown): UncertainOutcome {
+  const cause = error instanceof DatabaseUnavailable ? (error.cause ?? error) : error;
+  if (task.idempotencyKey !== undefined) return { kind: 'acceptance_unknown', cause };
+  refundUncertain(task);
+  return { kind: 'acceptance_reverted', cause };
+}
+
+/** Bounds a statement to about 3 MB, because a task has up to 90 KB. */
+export const maxBatchSize = 32;
+/**
+ * A locked account gets a queue of its own for this time. Then its tasks try
+ * the shared queue again.
+ */
+const ownQueueMs = 1_000;
+const maxOwnQueues = 1_000;
+
+/**
+ * Accepts tasks as `acceptTask` does, with a fifth of the statements: tasks that arrive while one runs share the next one. Tasks of a
+ * locked account wait in a queue of that account, and refused ones are explained one by one. Throws `DatabaseBusy` if too many tasks
+ * wait, or if a task is not sent in time.
+ */
+export function createTaskAcceptor(
+  db: Database,
+  { maxWaiting, waitMs }: QueueLimits = defaultQueueLimits,
+): (task: NewTask) => Promise<CreateOutcome> {
+  const createQueue = (options: { readonly waits: boolean }): BatchQueue =>
+    createBatcher((waiting) => acceptInTime(db, waiting, { ...options, waitMs }), { maxBatchSize, maxStatements: 1 });
+  const shared = createQueue({ waits: false });
+  const own = new LRUCache<string, BatchQueue>({ max: maxOwnQueues, ttl: ownQueueMs, ttlResolution: 0 });
+  const waitInOwnQueue = (waiting: WaitingTask) => {
+    const { accountId } = waiting.task;
+    const queue = own.get(accountId) ?? createQueue({ waits: true });
+    own.set(accountId, queue);
+    return queue(waiting);
+  };
+  const accept = async (waiting: WaitingTask) => {
+    const { task } = waiting;
+    const first = await (own.get(task.accountId) ?? shared)(waiting);
+    const answer = first === 'locked' ? await waitInOwnQueue(waiting) : first;
+    return typeof answer === 'string' ? acceptTask(db, task) : answer;
+  };
+  let count = 0;
+  return async (task) => {
+    if (count >= maxWaiting) throw new DatabaseBusy();
+    count += 1;
+    try {
+      if (isAttempt(task)) return await acceptAttempt(db, task);
+      return await accept({ task, since: performance.now() });
+    } finally {
+      count -= 1;
+    }
+  };
+}
+
+/**
+ * Accepts a task unless another attempt at the same create has been accepted. The lock on the account makes attempts
+ * wait for each other.
+ */
+function acceptAttempt(db: Database, task: NewTask): Promise<CreateOutcome> {
+  return withAccountLock(db, task.accountId, async (transaction) => {
+    const answer = await answerUnderLock(transaction, task);
+    if (answer !== undefined) return answer;
+    const outcome = await acceptTask(transaction, task);
+    if (outcome.kind === 'accepted') await recordCreator(transaction, task);
+    return outcome;
+  });
+}
+
+type Answer = Accepted | NotInBatch;
+/** `since`: its arrival, by the clock of `performance`. */
+type WaitingTask = { readonly task: NewTask; readonly since: number };
+type BatchQueue = (waiting: WaitingTask) => Promise<Answer>;
+
+/** Tasks that have waited for too long get `DatabaseBusy`, because their clients may have disconnected. */
+async function acceptInTime(
+  db: Database,
+  waiting: readonly WaitingTask[],
+  { waits, waitMs }: { readonly waits: boolean; readonly waitMs: number },
+): Promise<readonly (Answer | Error)[]> {
+  const latest = performance.now() - waitMs;
+  const inTime = waiting.filter(({ since }) => since >= latest).map(({ task }) => task);
+  const answers = inTime.length === 0 ? [] : await acceptAll(db, inTime, { waits });
+  const answerOf = new Map(answers.map((answer, index) => [inTime[index], answer]));
+  return waiting.map(({ task }) => answerOf.get(task) ?? new DatabaseBusy());
+}
+
+/** If one task makes the shared statement fail, each is tried alone. */
+async function acceptAll(
+  db: Database,
+  tasks: readonly NewTask[],
+  options: { readonly waits: boolean },
+): Promise<readonly Answer[]> {
+  try {
+    return await acceptBatch(db, tasks, options);
+  } catch (error) {
+    const failedAlone = tasks.length === 1 && !lostRace(error);
+    if (failedAlone || (error instanceof DatabaseUnavailable && !wasCancelled(error))) throw error;
+    return tasks.map(() => 'not_accepted');
+  }
+}

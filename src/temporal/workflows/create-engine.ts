@@ -1,0 +1,108 @@
+import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import type { DeliveryToStart, Engine, TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
+import { callbackWorkflowId, closingWorkflowId, type TaskQueues, taskWorkflowId } from '../connection/task-queues.ts';
+import type { closeAccount, deliverCallback, redeliverSignal, videoTask } from '../../../workflows/index.ts';
+import { within } from '../connection/connect.ts';
+import { describeTask, describeWorkflow, unlessMissing } from './describe-task.ts';
+import { forgetTask } from './forget-task.ts';
+import { retryNow } from './retry-now.ts';
+import { testProvider } from './run-provider-test.ts';
+import { searchAttributes } from '../connection/search-attributes.ts';
+
+const limitMs = 10_000;
+
+export function createEngine(client: Client, queues: TaskQueues): Engine {
+  const handleOf = (taskId: string) => client.workflow.getHandle(taskWorkflowId(taskId));
+  return {
+    startTask: (task) =>
+      started(client, () => client.workflow.start<typeof videoTask>('videoTask', taskOptions(queues, task))),
+    describeTask: (taskId) => describeTask(client, taskId),
+    cancelWorkflow: async (taskId) => (await unlessMissing(client, () => handleOf(taskId).cancel())) !== undefined,
+    testProvider: (provider) => testProvider(client, queues, provider),
+    retryNow: (taskId) => retryNow(client, taskId),
+    terminateTask: async (taskId, reason) =>
+      void (await unlessMissing(client, () => handleOf(taskId).terminate(reason))),
+    forgetTask: (taskId) => forgetTask(client, taskId),
+    startClosing: async (accountId) => void (await startClosing(client, queues, accountId)),
+    startDelivery: async (delivery) => void (await startDelivery(client, queues, delivery)),
+    wakeDelivery: (delivery) => wakeDelivery(client, queues, delivery),
+    redeliver: (delivery) => redeliver(client, queues, delivery),
+  };
+}
+
+type TaskOptions = WorkflowStartOptions<typeof videoTask>;
+
+function taskOptions(queues: TaskQueues, { taskId, accountId, model }: TaskToStart): TaskOptions {
+  return {
+    workflowId: taskWorkflowId(taskId),
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    taskQueue: queues.tasks,
+    args: [{ taskId }],
+    typedSearchAttributes: [
+      { key: searchAttributes.accountId, value: accountId },
+      { key: searchAttributes.model, value: model },
+      { key: searchAttributes.taskState, value: 'queuing' },
+    ],
+    staticSummary: `${model} for account ${accountId}`,
+    staticDetails: `Task \`${taskId}\`. Show it with \`videogen api GET /api/admin/v1/tasks/show -f taskId=${taskId}\`.`,
+    priority: { fairnessKey: accountId },
+  };
+}
+
+function startClosing(client: Client, queues: TaskQueues, accountId: string): Promise<boolean> {
+  return started(client, () =>
+    client.workflow.start<typeof closeAccount>('closeAccount', {
+      workflowId: closingWorkflowId(accountId),
+      taskQueue: queues.tasks,
+      args: [{ accountId }],
+      typedSearchAttributes: [{ key: searchAttributes.accountId, value: accountId }],
+      staticSummary: `closing of account ${accountId}`,
+    }),
+  );
+}
+
+function startDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<boolean> {
+  const options = deliveryOptions(queues, delivery);
+  return started(client, () => client.workflow.start<typeof deliverCallback>('deliverCallback', options));
+}
+
+/**
+ * A redelivery is committed before it is signalled, so its signal may be lost. A workflow without a pending attempt or step waits for
+ * the end of a pause; any other running workflow sends on its own.
+ */
+async function wakeDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<void> {
+  if (await startDelivery(client, queues, delivery)) return;
+  const described = await describeWorkflow(client, callbackWorkflowId(delivery.deliveryId));
+  if (described === undefined) return;
+  const { pendingActivities, pendingWorkflowTask } = described.raw;
+  const isPausing = !pendingActivities?.length && !pendingWorkflowTask;
+  if (isPausing) await redeliver(client, queues, delivery);
+}
+
+async function redeliver(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<void> {
+  const signal: (typeof redeliverSignal)['name'] = 'redeliver';
+  const options = { ...deliveryOptions(queues, delivery), signal };
+  await within(client, limitMs, () =>
+    client.workflow.signalWithStart<typeof deliverCallback>('deliverCallback', options),
+  );
+}
+
+function deliveryOptions(queues: TaskQueues, { deliveryId, accountId }: DeliveryToStart) {
+  return {
+    workflowId: callbackWorkflowId(deliveryId),
+    taskQueue: queues.tasks,
+    args: [{ deliveryId, accountId }] satisfies [unknown],
+    typedSearchAttributes: [{ key: searchAttributes.accountId, value: accountId }],
+    staticSummary: `delivery ${deliveryId}`,
+  };
+}
+
+async function started(client: Client, start: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await within(client, limitMs, start);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { hashPassword } from '../../../src/accounts/sign-in/passwords.ts';
+import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { createAccount } from '../../../src/credits/open-account.ts';
+import { eraseUserAs } from '../../../src/accounts/people/erasure.ts';
+import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
+import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
+import { setMembership } from '../../../src/accounts/people/memberships.ts';
+import { signInWithIdentity } from '../../../src/credits/sign-up/oidc-identities.ts';
+import { createUser, findUser } from '../../../src/accounts/people/users.ts';
+import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
+import { assertRefused } from '../../support/service/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { goodPassword, newBrowser, newMember, newPerson, origin, shell } from '../../support/service/person.ts';
+
+let service: HttpService;
+let operator: TestOperator;
+before(async () => {
+  service = await startHttpService();
+  operator = await createTestOperator(service);
+  await newPerson(service, { isOperator: true });
+});
+after(async () => {
+  const violations = await auditLedger(service.database.db);
+  await service.close();
+  assert.deepEqual(violations, []);
+});
+
+const path = '/api/admin/v1/people/erase';
+const erase = (userId: string, by = operator) => by.ask('POST', path, { body: { userId } });
+
+async function ask(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
+  return service.database.db.run({ name: 'test-ask', text, plannedAnew: true }, values);
+}
+
+/** The tables in which a row holds the text. */
+async function tablesWith(text: string): Promise<readonly string[]> {
+  const tables = await ask(`select table_name as name from information_schema.tables where table_schema = 'public'`);
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const rows = await ask(`select 1 from "${String(name)}" t where strpos(to_jsonb(t)::text, $1) > 0 limit 1`, [text]);
+    if (rows.length > 0) found.push(String(name));
+  }
+  return found.toSorted();
+}
+
+const books = () => ask('select id, balance, unfinished_tasks from accounts order by id');
+const ledger = () => ask('select id, account_id, task_id, kind, amount, balance_after from ledger_entries order by id');
+
+test('200 nothing that names the person is left in any table, and the books are untouched', async () => {
+  const { db } = service.database;
+  const [email, address, userAgent] = ['Eve.Erasable@example.com', '203.0.113.77', 'Erasable/1.0'];
+  const passwordHash = await hashPassword(goodPassword);
+  const user = await createUser(db, { email: email.toLowerCase(), passwordHash, isOperator: true });
+  const { accountId, person: owner } = await newMember(service);
+  await setMembership(db, accountId, user.userId, 'owner');
+  const browser = newBrowser(service, undefined, address);
+  const headers = { 'user-agent': userAgent };
+  const post = (at: string, body: unknown) => browser.ask('POST', at, { body, accountId, headers });
+  for (const password of ['a wrong password', goodPassword])
+    await post('/api/console/v1/sign-in', { email: user.email, password });
+  const done = [
+    await post('/api/v1/jobs/createTask', plainRequest),
+    await post('/api/console/v1/members/invite', { email: 'friend@example.com', role: 'viewer' }),
+    await post('/api/admin/v1/people/invite', { email: 'friend@example.com', isOperator: true }),
+    await post('/api/admin/v1/prices/set', {
+      model: plainRequest.model,
+      creditsPerSecond: 30,
+      accountId,
+      reason: 'a test',
+    }),
+    await post('/api/admin/v1/providers/set', { provider: 'preview', state: 'draining', reason: 'a test' }),
+    await operator.ask('POST', '/api/admin/v1/people/reset', { body: { userId: user.userId } }),
+    await operator.ask('POST', '/api/admin/v1/people/invite', { body: { email: user.email, isOperator: true } }),
+  ];
+  for (const answer of done) assert.equal(answer.status, 200, answer.bytes.toString());
+  await ask(
+    `insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name)
+    values (gen_random_uuid(), $1, 'credential', '', 0, '{}', 'Eve’s phone')`,
+    [user.userId],
+  );
+  await ask(`insert into oidc_identities (issuer, subject, user_id) values ('https://id.test', 'eve-1', $1)`, [
+    user.userId,
+  ]);
+  await ask(
+    `insert into pending_proofs (hash, kind, user_id, details, expires_at) values (sha256('p'), 'oidc', $1, '{}', now())`,
+    [user.userId],
+  );
+  const traces = [
+    user.email,
+    address,
+    userAgent,
+    'Eve’s phone',
+    'eve-1',
+    createHash('sha256').update(user.email).digest('hex'),
+  ];
+  for (const trace of traces) assert.notDeepEqual(await tablesWith(trace), [], trace);
+  const earlier = [await books(), await ledger()];
+
+  assert.deepEqual(await dataOf(erase(user.userId)), { userId: user.userId });
+
+  for (const trace of traces) assert.deepEqual(await tablesWith(trace), [], trace);
+  assert.deepEqual(await tablesWith(user.userId), ['operator_actions', 'tasks'], 'an id that refers to nothing');
+  assert.deepEqual([await books(), await ledger()], earlier);
+  assert.equal((await browser.ask('GET', '/api/console/v1/me')).status, 401);
+  assert.equal((await post('/api/console/v1/sign-in', { email: user.email, password: goodPassword })).status, 401);
+  const tasks = await dataOf(owner.ask('GET', '/api/v1/jobs/listTasks', { accountId }));
+  assert.deepEqual((tasks['tasks'] as { createdBy: unknown }[])[0]?.createdBy, {
+    kind: 'person',
+    id: user.userId,
+    name: 'erased user',
+  });
+  const { actions } = (await dataOf(operator.ask('GET', '/api/admin/v1/audit'))) as {
+    actions: { action: string; actor: object; details: object }[];
+  };
+  assert.deepEqual([actions[0]?.action, actions[0]?.details], ['people.erase', { userId: user.userId }]);
+  assert.deepEqual(
+    actions
+      .filter(({ actor }) => 'userId' in actor && actor.userId === user.userId)
+      .map(({ actor }) => 'name' in actor && actor.name),
+    ['erased user', 'erased user', 'erased user'],
+  );
+  assert.deepEqual(await dataOf(erase(user.userId)), { userId: user.userId }, 'a repetition changes nothing');
+});
+
+test('409 the only owner of an open account, until there is another one or the account is closed', async () => {
+  const { accountId, person } = await newMember(service);
+  const { accountId: second } = await newMember(service);
+  await setMembership(service.database.db, second, person.userId, 'owner');
+  const refused = await erase(person.userId);
+  assertRefused(refused, 409, new RegExp(`account ${accountId} has no other owner`));
+  assert.equal(refused.json.error, 'last_owner');
+  assert.equal((await person.ask('GET', '/api/console/v1/me')).status, 200);
+  await operator.ask('POST', '/api/admin/v1/accounts/close', { body: { accountId, reason: 'a test' } });
+  assert.equal((await erase(person.userId)).status, 200);
+});
+
+test('409 the last operator; others, and the person themselves under no name', async () => {
+  const other = await startHttpService();
+  try {
+    const key = await createTestOperator(other);
+    const person = await newPerson(other, { isOperator: true });
+    const refused = await erase(person.userId, key);
+    assert.deepEqual([refused.status, refused.json.error], [409, 'last_operator']);
+    await newPerson(other, { isOperator: true });
+    assert.equal((await person.ask('POST', path, { body: { userId: person.userId } })).status, 200);
+    const { actions } = (await dataOf(key.ask('GET', '/api/admin/v1/audit'))) as {
+      actions: { actor: { name: string } }[];
+    };
+    assert.equal(actions[0]?.actor.name, 'erased user');
+  } finally {
+    await other.close();
+  }
+});
+
+test('409 one of them, when an owner is erased while the only other one leaves', async () => {
+  for (let times = 0; times < 5; times += 1) {
+    const { accountId, person: leaving } = await newMember(service);
+    const erased = await newPerson(service, { roles: { [accountId]: 'owner' } });
+    const leave = { accountId, body: { userId: leaving.userId } };
+    const answers = await Promise.all([
+      erase(erased.userId),
+      leaving.ask('POST', '/api/console/v1/members/remove', leave),
+    ]);
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 409]));
+    assert.equal(answers.find(({ status }) => status === 409)?.json.error, 'last_owner');
+  }
+});
+
+test('200 while the person accepts an invitation to an account that is being closed', async () => {
+  const { db } = service.database;
+  const [mine, joined] = [
+    await createAccount(db, { name: 'mine', credits: 0 }),
+    await createAccount(db, { name: 'joined', credits: 0 }),
+  ];
+  const { email, userId } = await newPerson(service, { roles: { [mine]: 'viewer' } });
+  await inviteAs(db, shell, { email, isOperator: false, accountId: joined, role: 'viewer' });
+  const [erasing, closing] = [holdAt(db, 'lock-user'), holdAt(db, 'close-account')];
+  const erasure = eraseUserAs(erasing.db, shell, { userId });
+  await erasing.arrived;
+  const acceptance = signInWithIdentity(db, { issuer: 'https://id.test', subject: email, email }, { origin });
+  await settledOrBlocked(db, acceptance);
+  const closure = closeAccountAs(closing.db, shell, { accountId: joined, reason: 'a test' });
+  await closing.arrived;
+  erasing.go();
+  await settledOrBlocked(db, erasure);
+  closing.go();
+  await Promise.all([erasure, acceptance, closure]);
+  assert.equal(await findUser(db, userId), undefined);
+});

@@ -1,0 +1,37 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createReconcilePayments } from '../../../activities/maintenance/reconcile-payments.ts';
+import { openPaymentStage, type PaymentStage, serviceUrl, starter } from '../../credits/payments/payment-stage.ts';
+import { silentActivity } from '../../support/workflows/silent-activity.ts';
+
+let stage: PaymentStage;
+before(async () => {
+  stage = await openPaymentStage();
+});
+after(() => stage.close());
+
+test('the hourly activity grants what was paid without an event, and a cancelled one stops', async () => {
+  const accountId = await stage.newAccount();
+  stage.stripe.records.pay((await stage.order(accountId)).sessionId);
+  const deps = { ...stage.deps, payments: { provider: stage.provider, serviceUrl } };
+  const cancelled = new MockActivityEnvironment();
+  cancelled.cancel();
+  await assert.rejects(cancelled.run(createReconcilePayments(deps)), { name: 'CancelledFailure' });
+  assert.deepEqual(await stage.amountsOf(accountId), []);
+  assert.deepEqual(await silentActivity({ workflowId: 'hourly' }, createReconcilePayments(deps)), {
+    checked: 1,
+    failed: 0,
+  });
+  assert.deepEqual(await stage.amountsOf(accountId), [starter.credits]);
+});
+
+test('an installation without a payment provider compares nothing', async () => {
+  const requests = stage.stripe.exchanges.length;
+  const deps = { ...stage.deps, payments: undefined };
+  assert.deepEqual(await silentActivity({ workflowId: 'hourly' }, createReconcilePayments(deps)), {
+    checked: 0,
+    failed: 0,
+  });
+  assert.equal(stage.stripe.exchanges.length, requests);
+});

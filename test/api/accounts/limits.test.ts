@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { limitAccountAs } from '../../../src/accounts/accounts.ts';
+import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
+import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
+import { addUpload } from '../../../src/media/references/uploads.ts';
+import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
+import { shell } from '../../support/service/person.ts';
+
+let service: HttpService;
+before(async () => {
+  service = await startHttpService({
+    createRate: { quota: 20, windowMs: 10 * 60_000 },
+    reads: createRateLimiter({ quota: 100, windowMs: 10 * 60_000 }, () => 0),
+    promptRetentionMs: 30 * 86_400_000,
+  });
+});
+after(() => service.close());
+
+async function limitsOf(key: string) {
+  const { status, json } = await service.send('GET', '/api/v1/limits', { headers: { authorization: `Bearer ${key}` } });
+  assert.equal(status, 200);
+  return json.data;
+}
+
+test('200 limits show what a create, an upload and a read have used, and nothing of another account', async () => {
+  const [own, other] = [await service.newAccount(10_000), await service.newAccount(10_000)];
+  assert.equal((await service.create(own.key, plainRequest)).status, 200);
+  const { db } = service.database;
+  const uploadId = '018f0000-0000-7000-8000-000000000001';
+  const upload = { uploadId, fileName: 'image.jpg', bytes: 700, retentionMs: 1000 } as const;
+  await addUpload(db, { ...upload, accountId: own.accountId });
+  const first = await limitsOf(own.key);
+  assert.deepEqual(first['unfinishedTasks'], { used: 1, limit: 1000 });
+  assert.deepEqual(first['creates'], { quota: 20, windowSeconds: 600, remaining: 19 });
+  assert.deepEqual(first['uploads'], { used: 1, limit: 500 });
+  assert.deepEqual(first['uploadedBytes'], { used: 700, limit: 1024 ** 3 });
+  assert.deepEqual(first['activeKeys'], { used: 1, limit: 100 });
+  assert.deepEqual(first['spendCaps'], []);
+  assert.deepEqual(first['retention'], { mediaDays: 14, promptDays: 30 });
+  const readsLeft = (limits: Readonly<Record<string, unknown>>) => (limits['reads'] as { remaining: number }).remaining; // as documented
+  assert.equal(readsLeft(await limitsOf(own.key)), readsLeft(first) - 1);
+  const untouched = await limitsOf(other.key);
+  assert.deepEqual(untouched['unfinishedTasks'], { used: 0, limit: 1000 });
+  assert.deepEqual(untouched['uploads'], { used: 0, limit: 500 });
+});
+
+test("200 the account's own limits and caps replace those of the installation", async () => {
+  const { accountId, key } = await service.newAccount(10_000);
+  const { db } = service.database;
+  const createRate = { quota: 3, windowMs: 3_600_000 };
+  await limitAccountAs(db, shell, { accountId, maxUnfinishedTasks: 2, createRate });
+  await setSpendCaps(db, accountId, { kind: 'account', id: accountId }, { total: 500 });
+  assert.equal((await service.create(key, plainRequest)).status, 200);
+  const { unfinishedTasks, creates, spendCaps } = await limitsOf(key);
+  assert.deepEqual(unfinishedTasks, { used: 1, limit: 2 });
+  assert.deepEqual(creates, { quota: 3, windowSeconds: 3600, remaining: 2 });
+  const [cap] = spendCaps as readonly Readonly<Record<string, unknown>>[]; // as documented
+  assert.deepEqual({ ...cap, spent: 0 }, { period: 'total', cap: 500, spent: 0, resetTime: null });
+  assert.ok(Number(cap?.['spent']) > 0);
+});

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { exportAccount } from '../../../src/api/accounts/account-export-view.ts';
+import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
+import { eventTypes } from '../../../src/tasks/callbacks/event.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
+import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { scopes } from '../../../src/accounts/keys/api-key.ts';
+import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
+import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
+import { openTopUp } from '../../../src/credits/payments/top-ups.ts';
+import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
+import { owedCallback } from '../../support/tasks/owed-callback.ts';
+import { newMember } from '../../support/service/person.ts';
+import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
+
+let service: HttpService;
+let db: Database;
+before(async () => {
+  service = await startHttpService();
+  ({ db } = service.database);
+});
+after(async () => {
+  const violations = await auditLedger(db);
+  await service.close();
+  assert.deepEqual(violations, []);
+});
+
+type Line = Readonly<Record<string, unknown>> & { readonly kind: string };
+const linesOf = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+
+async function filled(prompt: string) {
+  const { accountId, person } = await newMember(service);
+  const made = await createApiKey(db, { accountId, name: prompt, scopes });
+  const endpoint = { url: `http://events.test/${prompt}`, types: eventTypes };
+  await setEventEndpoint(db, accountId, endpoint);
+  await setSpendCaps(db, accountId, { kind: 'account', id: accountId }, { day: 5_000_000 });
+  const offer = { title: prompt, credits: 10, price: { currency: 'EUR', minorUnits: 99 } };
+  await openTopUp(db, { name: 'stripe', isTest: true }, { accountId, name: `package-${prompt}`, offer });
+  await acceptTestTask(db, accountId, taskParam(prompt));
+  const { taskId } = await owedCallback(db, accountId, `http://receiver.test/${prompt}`, 'success');
+  await person.ask('POST', '/api/console/v1/members/invite', {
+    accountId,
+    body: { email: `${prompt}@example.com`, role: 'viewer' },
+  });
+  return { accountId, person, taskId, key: made?.key ?? '' };
+}
+
+test('200 an owner gets everything of the account as lines, without secrets, and nothing of another account', async () => {
+  const [mine, theirs] = [await filled('mine'), await filled('theirs')];
+  const answer = await mine.person.ask('GET', '/api/console/v1/account/export', { accountId: mine.accountId });
+  assert.equal(answer.status, 200);
+  assert.match(String(answer.headers['content-type']), /^application\/x-ndjson/);
+  const text = answer.bytes.toString();
+  const lines = linesOf(text);
+  const kinds = [...new Set(lines.map(({ kind }) => kind))];
+  const expected = [
+    'account',
+    'task',
+    'ledgerEntry',
+    'topUp',
+    'spendCap',
+    'callback',
+    'eventEndpoint',
+    'event',
+    'key',
+    'member',
+    'invitation',
+    'securityEvent',
+    'end',
+  ];
+  assert.deepEqual(kinds, expected);
+  assert.deepEqual(lines.at(-1), { kind: 'end', lines: lines.length - 1 });
+  const event = lines.find(({ kind }) => kind === 'event');
+  assert.deepEqual([event?.['type'], event?.['taskId']], ['task.succeeded', mine.taskId]);
+  const ofKind = (name: string) => lines.filter(({ kind }) => kind === name);
+  assert.deepEqual(
+    ofKind('topUp').map(({ package: name, state, price }) => [name, state, price]),
+    [['package-mine', 'open', { currency: 'EUR', minorUnits: 99 }]],
+  );
+  assert.deepEqual(
+    ofKind('spendCap').map(({ subject, period, cap }) => [subject, period, cap]),
+    [['account', 'day', 5_000_000]],
+  );
+  const people = await mine.person.ask('GET', '/api/console/v1/members', { accountId: mine.accountId });
+  const { members, invitations } = people.json.data as { members: object[]; invitations: object[] };
+  const namesOf = (rows: readonly object[]) => rows.map((row) => Object.keys(row).toSorted());
+  assert.deepEqual(namesOf(ofKind('member')), namesOf(members.map((member) => ({ kind: 'member', ...member }))));
+  assert.deepEqual(
+    ofKind('invitation'),
+    invitations.map((invitation) => ({ kind: 'invitation', ...invitation })),
+  );
+  assert.deepEqual([members.length, invitations.length], [1, 1]);
+  const task = lines.find(({ taskId }) => taskId === mine.taskId);
+  assert.ok(task);
+  const { resultUrls } = task['resultJson'] as { resultUrls: string[] };
+  assert.match(resultUrls[0] ?? '', /^http:\/\/media\.test\/media\/results\/.*signature=/);
+  for (const strange of [theirs.accountId, theirs.taskId, theirs.person.userId, 'theirs'])
+    assert.ok(!text.includes(strange), strange);
+  assert.ok(!text.includes(mine.key) && !/whsec_|argon2|"hash"|sealed/.test(text), 'no secret, and no hash of one');
+});
+
+test('a thousand tasks are read page by page, on demand', async () => {
+  const names = `id, account_id, model, price_name, param, credits_charged, request_sha256, deadline_ms, dialect, created_at`;
+  const text = `insert into tasks (${names})
+    select gen_random_uuid(), account_id, model, price_name, param, credits_charged, request_sha256, deadline_ms, dialect,
+      created_at - n * interval '1 second' from tasks, generate_series(1, 999) n where id = $1`;
+  // They have no charge, which the audit at the end would find: they go with their account's own database.
+  const apart = await startHttpService();
+  try {
+    const other = apart.database.db;
+    const { accountId: many } = await apart.newAccount(100_000_000);
+    const seed = await acceptTestTask(other, many, taskParam('many'));
+    await other.run({ name: 'test-many', text }, [seed]);
+    const statements: string[] = [];
+    const counted: Database = {
+      ...other,
+      run: (statement, values) => {
+        statements.push(statement.name);
+        return other.run(statement, values);
+      },
+    };
+    const lines = exportAccount(counted, apart.deps.resultStore, many);
+    await lines.next();
+    await lines.next();
+    const pages = () => statements.filter((name) => name === 'list-tasks').length;
+    assert.equal(pages(), 1, 'nothing is read ahead');
+    let tasks = 64;
+    for await (const chunk of lines) {
+      assert.ok(chunk.length < 1_000_000);
+      tasks += linesOf(chunk).filter(({ kind }) => kind === 'task').length;
+    }
+    assert.equal(tasks, 1_000);
+    assert.equal(pages(), 16);
+  } finally {
+    await apart.close();
+  }
+});
+
+test('an export has every key, every member and every open invitation, however many there are', async () => {
+  const { accountId } = await newMember(service);
+  const keys = `
+insert into api_keys (id, account_id, name, hash, hint, scopes, revoked_at)
+select gen_random_uuid(), $1::uuid, 'rotated', sha256(($1::text || n)::bytea), 'vg_', '{}', now() from generate_series(1, 1100) n`;
+  await db.run({ name: 'test-many-keys', text: keys }, [accountId]);
+  const users = `
+with made as (
+  insert into users (id, email) select gen_random_uuid(), 'many-' || n || '@example.com' from generate_series(1, 1100) n
+  returning id)
+insert into memberships (account_id, user_id, role) select $1, id, 'viewer' from made`;
+  await db.run({ name: 'test-many-members', text: users }, [accountId]);
+  const invitations = `
+insert into one_time_links (id, hash, purpose, email, account_id, role, makes_operator, expires_at)
+select gen_random_uuid(), sha256(($1::text || n)::bytea), 'invite', 'invited-' || n || '@example.com', $1::uuid, 'viewer', false,
+  now() + interval '1 day'
+from generate_series(1, 1100) n`;
+  await db.run({ name: 'test-many-invitations', text: invitations }, [accountId]);
+  let text = '';
+  for await (const lines of exportAccount(db, service.deps.resultStore, accountId)) text += lines;
+  const count = (kind: string) => linesOf(text).filter((line) => line.kind === kind).length;
+  assert.deepEqual([count('key'), count('member'), count('invitation')], [1_100, 1_101, 1_100]);
+});

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { revokeApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
+import { errorCatalogue } from '../../../src/api/core/http-error.ts';
+import { type Answer, assertRefused } from '../../support/service/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+// test/counterparts/official-mcp.test.ts has what the SDK's client does; this has what it never sends.
+
+let service: HttpService;
+before(async () => {
+  service = await startHttpService();
+});
+after(() => service.close());
+
+type Headers = Readonly<Record<string, string>>;
+const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+function post(key: string | undefined, message: unknown, headers: Headers = {}) {
+  const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const body = typeof message === 'string' ? message : JSON.stringify(message);
+  return service.send('POST', '/mcp', { headers: { ...json, ...authorization, ...headers }, body });
+}
+
+/** Errors of this endpoint are those of JSON-RPC, which clients show. */
+function assertRpcRefused(answer: Answer, status: number, message: RegExp, id: number | null = null): void {
+  const body = JSON.parse(answer.bytes.toString()) as {
+    readonly jsonrpc: string;
+    readonly id: unknown;
+    readonly error: { readonly code: number; readonly message: string; readonly data: { readonly error: string } };
+  };
+  assert.deepEqual([answer.status, body.jsonrpc, body.id, body.error.code], [status, '2.0', id, -32_000]);
+  assert.match(body.error.message, message);
+  const [, known] = Object.entries(errorCatalogue).find(([code]) => code === body.error.data.error) ?? [];
+  assert.equal(known?.status, status);
+}
+
+const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+function callOf(name: string, given: object) {
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } };
+}
+
+test('401 without a valid key, before the body is read', async () => {
+  for (const key of [undefined, 'vg_unknown']) {
+    const answer = await post(key, '{');
+    assertRpcRefused(answer, 401, /a valid API key is required/);
+    assert.equal(answer.headers['www-authenticate'], 'Bearer');
+    assertRpcRefused(await post(key, listTools), 401, /a valid API key is required/, 1);
+  }
+});
+
+test('a slash at the end of the URL changes nothing', async () => {
+  const { key } = await service.newAccount(0);
+  const headers = { ...json, authorization: `Bearer ${key}` };
+  const { status, bytes } = await service.send('POST', '/mcp/', { headers, body: JSON.stringify(listTools) });
+  assert.equal(status, 200);
+  assert.match(bytes.toString(), /generate_video/);
+});
+
+test('401 a key that was revoked after it was cached starts nothing and reads nothing', async () => {
+  const { accountId, key } = await service.newAccount(1_000);
+  assert.equal((await post(key, listTools)).status, 200);
+  const keys = await service.database.db.run<{ id: string }>(
+    { name: 'test-keys-of', text: 'select id from api_keys where account_id = $1' },
+    [accountId],
+  );
+  await revokeApiKey(service.database.db, keys[0]?.id ?? '', accountId);
+  assert.equal((await post(key, listTools)).status, 401);
+  for (const call of [callOf('generate_video', plainRequest), callOf('get_balance', {})])
+    assert.match((await post(key, call)).bytes.toString(), /unauthorized/);
+});
+
+test('403 a page of another origin is refused; one of our own, and programs, are served', async () => {
+  const { key } = await service.newAccount(0);
+  for (const origin of ['http://evil.example', 'null', service.url.replace('127.0.0.1', 'localhost')])
+    assertRpcRefused(await post(key, listTools, { origin }), 403, /another origin/, 1);
+  assert.equal((await post(key, listTools, { origin: service.url })).status, 200);
+  assert.equal((await post(key, listTools)).status, 200);
+});
+
+test('405 there are no sessions and no streams to open', async () => {
+  const { key } = await service.newAccount(0);
+  for (const method of ['GET', 'DELETE']) {
+    const answer = await service.send(method, '/mcp', { headers: { ...json, authorization: `Bearer ${key}` } });
+    assertRefused(answer, 405, /allowed: OPTIONS, POST/);
+  }
+});
+
+test('bodies have the limits of the API, and a batch is refused', async () => {
+  const { key, accountId } = await service.newAccount(1_000);
+  assertRpcRefused(await post(key, [callOf('generate_video', plainRequest)]), 400, /must be a JSON object/);
+  assertRpcRefused(await post(key, '{"method":"a","method":"b"}'), 400, /given twice/);
+  assert.equal((await post(key, `{"params":${'['.repeat(40)}${']'.repeat(40)}}`)).status, 422);
+  assertRpcRefused(await post(key, '{}', { 'content-type': 'text/plain' }), 415, /application\/json/);
+  const large = { 'content-length': String(17 * 1024 * 1024) };
+  assertRpcRefused(await post(key, '{}', large), 413, /larger than/);
+  assert.ok(!service.started.some((task) => task.accountId === accountId));
+});
+
+test('what is no message, an unknown method and an unknown tool are errors of the protocol', async () => {
+  const { key } = await service.newAccount(0);
+  const errorOf = async (message: object) => {
+    const text = (await post(key, message)).bytes.toString();
+    const { error } = JSON.parse(text.replace(/^[\s\S]*?data: /, '')) as { readonly error?: { readonly code: number } };
+    return error?.code;
+  };
+  assert.equal(await errorOf({ hello: 1 }), -32600);
+  assert.equal(await errorOf({ ...listTools, method: 'resources/list' }), -32601);
+  assert.equal(await errorOf(callOf('buy_credits', {})), -32602);
+});
+
+test('429 a message that runs no tool counts as a read, also one that names a tool and has no valid id', async () => {
+  const { database } = service;
+  const reads = createRateLimiter({ quota: 1, windowMs: 3_600_000 });
+  const limited = await startHttpService({ database, reads });
+  const call = callOf('get_balance', {});
+  try {
+    for (const [name, message] of [
+      ['no id', { ...call, id: undefined }],
+      ['an invalid id', { ...call, id: {} }],
+      ['another protocol', { ...call, jsonrpc: '1.0' }],
+      ['no tool', listTools],
+    ] as const) {
+      const { key } = await limited.newAccount(0);
+      const headers = { ...json, authorization: `Bearer ${key}` };
+      const send = () => limited.send('POST', '/mcp', { headers, body: JSON.stringify(message) });
+      assert.notEqual((await send()).status, 429, name);
+      assert.match((await send()).bytes.toString(), /rate_limited: too many requests/);
+    }
+  } finally {
+    await limited.close();
+  }
+});
+
+test('404 the paths of OAuth are unknown, so that clients use their key', async () => {
+  for (const path of [
+    '/.well-known/oauth-protected-resource',
+    '/.well-known/oauth-protected-resource/mcp',
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/oauth-authorization-server/mcp',
+    '/.well-known/openid-configuration',
+  ])
+    assertRefused(await service.send('GET', path), 404, /unknown endpoint/);
+});
+
+test('the log names the tool and the error of a call, whose status is 200', async () => {
+  const { accountId, key } = await service.newAccount(0);
+  assert.equal((await post(key, callOf('generate_video', plainRequest))).status, 200);
+  const line = await waitFor('the log line', () =>
+    Promise.resolve(service.log.find((one) => one['msg'] === 'request' && one['accountId'] === accountId)),
+  );
+  const { path, status, tool, errorCode } = line;
+  assert.deepEqual([path, status, tool, errorCode], ['/mcp', 200, 'generate_video', 'insufficient_credits']);
+});

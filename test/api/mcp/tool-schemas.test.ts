@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describeTools } from '../../../src/api/mcp/describe-tools.ts';
+import { describeModel, modelWords } from '../../../src/api/mcp/model-words.ts';
+import { builtInCatalogue, readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { modelInput } from '../../../src/catalogue/input/model-input.ts';
+import { defaultModels, type Model, modelCatalogue, type ModelCatalogue } from '../../../src/catalogue/models/model.ts';
+import { sampleRequest } from '../../../src/tasks/accept/task-request.ts';
+import { documentedRecipes } from '../../support/documents/documented-recipes.ts';
+
+// The subset that docs/decisions/api.md states with its sources.
+
+const types = ['string', 'number', 'integer', 'boolean', 'array', 'object'];
+const keys = ['type', 'description', 'properties', 'required', 'items', 'enum'];
+
+type Schema = Readonly<Record<string, unknown>>;
+
+function assertInSubset(schema: unknown, path: string): void {
+  assert.ok(typeof schema === 'object' && schema !== null, path);
+  const { type, properties, required = [], items, enum: choices } = schema as Schema; // an object, as just checked
+  for (const key of Object.keys(schema)) assert.ok(keys.includes(key), `${path}: ${key}`);
+  assert.ok(typeof type === 'string' && types.includes(type), `${path}: type ${JSON.stringify(type)}`);
+  if (choices !== undefined) {
+    assert.equal(type, 'string', `${path}: an enum of ${type}`);
+    assert.ok(Array.isArray(choices) && choices.length > 0 && choices.every((one) => typeof one === 'string'), path);
+  }
+  if (type === 'array') assertInSubset(items, `${path}[]`);
+  else assert.equal(items, undefined, path);
+  if (type !== 'object') return assert.equal(properties, undefined, path);
+  assert.ok(typeof properties === 'object' && properties !== null, `${path}: an object without properties`);
+  for (const name of required as readonly string[]) assert.ok(Object.hasOwn(properties, name), `${path}.${name}`);
+  for (const [name, field] of Object.entries(properties)) {
+    assert.match(name, /^[\w.-]{1,64}$/);
+    assertInSubset(field, `${path}.${name}`);
+  }
+}
+
+function assertTools(models: ModelCatalogue): void {
+  for (const { name, inputSchema } of describeTools(models)) {
+    assert.match(name, /^\w{1,64}$/);
+    assertInSubset(inputSchema, name);
+  }
+}
+
+const workflow = JSON.stringify({ '1': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } } });
+const recipes = ['README.md', 'docs/tutorial.md', 'docs/models.md']
+  .concat(readdirSync('docs/providers').map((page) => `docs/providers/${page}`))
+  .flatMap((page) => documentedRecipes(page).map(({ text }) => [page, text] as const));
+
+function readRecipe(text: string): ModelCatalogue {
+  const readText = (path: string) => (path.endsWith('.json') ? workflow : text);
+  try {
+    return readCatalogueFile({ path: '/etc/videogen/catalogue.yaml', readText }).models;
+  } catch {
+    // test/catalogue/file/catalogue-examples.test.ts loads them with their whole workflows.
+    return new Map();
+  }
+}
+
+describe('every tool stays within the subset that agents accept', () => {
+  test('for the built-in catalogue', () => assertTools(builtInCatalogue().models));
+
+  test('for the example of a catalogue', () => {
+    const text = readFileSync('docs/catalogue.example.yaml', 'utf8');
+    const readText = (path: string) => (path.endsWith('.yaml') && !path.includes('assets') ? text : workflow);
+    assertTools(readCatalogueFile({ path: '/etc/videogen/catalogue.yaml', readText }).models);
+  });
+
+  test('for every catalogue of the documentation', () => {
+    const catalogues = recipes.map(([, text]) => readRecipe(text)).filter(({ size }) => size > 0);
+    assert.ok(catalogues.length > 10);
+    for (const models of catalogues) assertTools(models);
+    const all = catalogues.flatMap((models, index) =>
+      [...models.values()].map((one) => ({ ...one, model: `${one.model}-${index}` })),
+    );
+    assertTools(modelCatalogue(all));
+  });
+
+  test('for models whose fields have lists of numbers, fixed values, and options of every type', () => {
+    assertTools(modelCatalogue(differing));
+    const generate = describeTools(modelCatalogue(differing)).find(({ name }) => name === 'generate_video');
+    const input = generate?.inputSchema.properties?.['input'] as { readonly properties: Record<string, Schema> };
+    assert.deepEqual(input.properties['duration'], {
+      type: 'number',
+      description: 'Seconds. Values differ: see list_models.',
+    });
+    assert.deepEqual(input.properties['ratio']?.['enum'], ['16:9', 'adaptive', '9:16', '1:1']);
+    const options = input.properties['options'] as { readonly properties: Record<string, Schema> };
+    assert.deepEqual(options.properties['steps'], { type: 'integer', description: '1 to 50. Default 20.' });
+    assert.deepEqual(options.properties['mode'], {
+      type: 'string',
+      enum: ['x', 'y', '1', '2'],
+      description: 'Values differ: see list_models.',
+    });
+  });
+});
+
+const [template] = defaultModels;
+assert.ok(template);
+
+function modelOf(model: string, input: object): Model {
+  assert.ok(template);
+  const basis = { resolution: { values: ['720p'] }, ratio: { values: ['16:9'] }, generateAudio: {} };
+  return { ...template, model, input: modelInput.parse({ ...basis, duration: { min: 4, max: 15 }, ...input }) };
+}
+
+const differing = [
+  modelOf('a', {
+    duration: { values: [4, 5, 10] },
+    generateAudio: { fixed: true },
+    options: { steps: { type: 'integer', min: 1, max: 50, default: 20 }, mode: { type: 'string', values: ['x', 'y'] } },
+  }),
+  modelOf('b', {
+    duration: { min: 2, max: 6 },
+    ratio: { values: ['adaptive', '16:9', '9:16', '1:1'] },
+    firstFrameUrl: { required: true },
+    seed: {},
+    options: {
+      mode: { type: 'integer', values: [1, 2] },
+      weight: { type: 'number', min: 0.1, max: 2 },
+      loop: { type: 'boolean' },
+    },
+  }),
+];
+
+test('a schema of the subset accepts the sample request of every model', () => {
+  const models = modelCatalogue([...differing, ...defaultModels]);
+  const generate = describeTools(models).find(({ name }) => name === 'generate_video');
+  const accepts = new Ajv2020({ strict: false }).compile(generate?.inputSchema ?? {});
+  for (const { model, input } of models.values()) assert.ok(accepts(sampleRequest(model, input)), model);
+});
+
+test('the schemas of twenty models stay small, and so does what list_models says of them', () => {
+  const twenty = Array.from({ length: 20 }, (_, index) =>
+    modelOf(`vendor/model-${index}`, {
+      negativePrompt: {},
+      resolution: { values: ['480p', '720p', '1080p'] },
+      duration: index % 2 === 0 ? { values: [5, 10] } : { min: 4, max: 4 + index },
+      ratio: { values: ['adaptive', '16:9', '9:16', '1:1'] },
+      imageUrls: { max: 1 + (index % 9) },
+      firstFrameUrl: {},
+      lastFrameUrl: { requires: 'firstFrameUrl' },
+      seed: {},
+      options: {
+        cameraFixed: { type: 'boolean', default: false },
+        [`style${index % 4}`]: { type: 'string', values: ['natural', 'anime'] },
+      },
+      exclusive: [['imageUrls', 'firstFrameUrl']],
+    }),
+  );
+  const listed = JSON.stringify(describeTools(modelCatalogue(twenty)));
+  const prices = [{ name: 'standard', when: {}, rates: [{ creditsPerSecond: 41, creditsPerVideo: 0, fromTime: 0 }] }];
+  const said = twenty.map((model) => describeModel(modelWords(model, prices, 1))).join('\n');
+  // About four bytes a token.
+  assert.ok(listed.length < 14_000, `tools/list has ${listed.length} bytes`);
+  assert.ok(said.length < 16_000, `list_models says ${said.length} bytes`);
+});
+
+test('list_models says in words what each model is, costs and takes', () => {
+  const prices = [
+    {
+      name: '4k',
+      when: { resolution: '2160p' as const },
+      rates: [{ creditsPerSecond: 80, creditsPerVideo: 0, fromTime: 0 }],
+    },
+    { name: 'other', when: {}, rates: [{ creditsPerSecond: 41, creditsPerVideo: 5, fromTime: 0 }] },
+  ];
+  const [a] = differing;
+  assert.ok(a);
+  const words = modelWords({ ...a, description: 'Calm films.', providers: ['gpu'] }, prices, 1);
+  assert.equal(
+    words.costs,
+    '80 credits per second with resolution 2160p; 41 credits per second and 5 credits per video otherwise',
+  );
+  assert.deepEqual(words.takes, [
+    'prompt: at most 5000 characters (required)',
+    'resolution: 720p, default 720p',
+    'duration: 4, 5, 10, default 5',
+    'ratio: 16:9, default 16:9',
+    'generateAudio: always true, default true',
+    'options.steps: 1 to 50, default 20',
+    'options.mode: x, y',
+  ]);
+  assert.equal(words.about, 'Calm films.');
+  assert.match(
+    modelWords({ ...a, description: 'Ours.', providers: ['preview'] }, prices, 1).about,
+    /^Ours\. It is not an AI model: /,
+  );
+  for (const model of builtInCatalogue().models.values()) {
+    const { about } = modelWords(model, prices, 1);
+    assert.equal([...about.matchAll(/not an AI model/g)].length, 1, about);
+  }
+});

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { secretReader } from '../../../src/run/config/config.ts';
+import { ConfigError } from '../../../src/platform/errors.ts';
+import { createLiveCatalogue, type LiveSource } from '../../../src/catalogue/file/live-catalogue.ts';
+import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { assertSince } from '../../support/assert-since.ts';
+import { silentEvents } from '../../support/service/events.ts';
+
+const workflow = JSON.stringify({ 1: { class_type: 'SaveVideo' } });
+
+function catalogueOf(names: readonly string[], more: object = {}): string {
+  const models = names.map((model) => ({ model, title: model, prices: [{ creditsPerSecond: 1 }], ...more }));
+  const providers = { comfy: { kind: 'comfyui', baseUrl: 'http://127.0.0.1:8188' } };
+  return JSON.stringify({ providers, models });
+}
+
+/** A live catalogue of a file with one model `a`, and all that it logs. */
+function started(context: TestContext, text = catalogueOf(['a']), source: Partial<LiveSource> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'videogen-live-'));
+  const path = join(folder, 'catalogue.json');
+  const write = (content: string, name = 'catalogue.json') => writeFileSync(join(folder, name), content);
+  write(workflow, 'w.json');
+  write(text);
+  const logged: object[] = [];
+  const record = (fields: object, message?: string) => void logged.push({ ...fields, message });
+  const log = { info: record, error: record };
+  context.after(() => rmSync(folder, { recursive: true }));
+  const wiring = { part: 'worker', events: silentEvents } as const;
+  const live = createLiveCatalogue({ path, log, readSecret: secretReader(folder, {}), ...wiring, ...source });
+  context.after(() => live.close());
+  const names = () => [...live.current().models.keys()];
+  /** A change counts when two checks find the same. */
+  const settle = async () => {
+    await live.check();
+    await live.check();
+  };
+  const isStale = () => live.state().refused !== undefined;
+  return { live, path, write, logged, names, settle, isStale };
+}
+
+test('a changed file is another catalogue; the one before stays as it was for those who hold it', async (context) => {
+  const { live, write, names, settle, path, logged } = started(context);
+  const before = live.current();
+  await settle();
+  assert.equal(live.current(), before, 'nothing changed');
+  write(catalogueOf(['b']));
+  await settle();
+  assert.deepEqual([names(), [...before.models.keys()]], [['b'], ['a']]);
+  assert.deepEqual(logged, [{ path, models: ['b'], message: 'catalogue reloaded' }]);
+});
+
+test('a file that changes between two checks is not taken before it rests', async (context) => {
+  const { live, write, names } = started(context);
+  write(catalogueOf(['b']));
+  await live.check();
+  write(catalogueOf(['b', 'c']));
+  await live.check();
+  assert.deepEqual(names(), ['a']);
+  await live.check();
+  assert.deepEqual(names(), ['b', 'c']);
+});
+
+test('an invalid file leaves the catalogue in force, and all its problems are logged once', async (context) => {
+  const { path, write, names, settle, logged, isStale } = started(context);
+  write(catalogueOf(['a'], { fit: '4k', deadlineSeconds: 1 }));
+  await settle();
+  await settle();
+  assert.deepEqual([names(), isStale()], [['a'], true]);
+  const problems = [
+    `${path}: models[0].deadlineSeconds: must be at least 10`,
+    `${path}: models[0].fit: must be one of keep, convert`,
+  ];
+  assert.deepEqual(logged, [
+    { path, problems, message: 'catalogue change rejected; the previous catalogue stays in force' },
+  ]);
+  write(catalogueOf(['a', 'b']));
+  await settle();
+  assert.deepEqual([names(), isStale()], [['a', 'b'], false]);
+});
+
+test('a file that goes back to what is in force is no longer stale', async (context) => {
+  const { write, settle, isStale } = started(context);
+  write('{');
+  await settle();
+  assert.equal(isStale(), true);
+  write(catalogueOf(['a']));
+  await settle();
+  assert.equal(isStale(), false);
+});
+
+test('a file that is deleted leaves the catalogue in force', async (context) => {
+  const { path, names, settle, isStale } = started(context);
+  rmSync(path);
+  await settle();
+  assert.deepEqual([names(), isStale()], [['a'], true]);
+});
+
+test('a file that the catalogue refers to is watched as well', async (context) => {
+  const tiers = [[{ provider: 'comfy', parameters: { workflow: './w.json' } }]];
+  const { live, write, settle, isStale } = started(context, catalogueOf(['a'], { tiers }));
+  const changed = { 1: { class_type: 'SaveWEBM' } };
+  write(JSON.stringify(changed), 'w.json');
+  await settle();
+  assert.deepEqual(live.current().files.get('./w.json'), changed);
+  write('{}', 'w.json');
+  await settle();
+  assert.equal(isStale(), true);
+  write(workflow, 'w.json');
+  await settle();
+  assert.equal(isStale(), false);
+});
+
+test('a missing secret that is supplied later needs no change of the file', async (context) => {
+  const { live, write, settle, isStale } = started(context);
+  const providers = { script: { kind: 'own', baseUrl: 'http://x', key: { file: './script.key' } } };
+  write(JSON.stringify({ providers, models: [{ model: 'a', title: 'a', prices: [{ creditsPerSecond: 1 }] }] }));
+  await settle();
+  assert.equal(isStale(), true);
+  write('sk-1', 'script.key');
+  await live.check();
+  assert.deepEqual([isStale(), live.current().providers.has('script')], [false, true]);
+});
+
+test('a file that is invalid at the start stops it, and without a file the catalogue is the built-in one', async (context) => {
+  assert.throws(() => started(context, '{}'), ConfigError);
+  const { names, settle } = started(context, undefined, { path: undefined });
+  await settle();
+  assert.deepEqual(names(), ['videogen-2.0', 'videogen-2.0-fast']);
+});
+
+test('whether the file is refused, and since when the catalogue is in force, is seen at /metrics', async (context) => {
+  const metrics = createMetrics();
+  const scraped = async () => {
+    const lines = (await metrics.registry.metrics()).split('\n');
+    const valueOf = (name: string) => lines.find((line) => line.startsWith(`${name}{of="worker"}`))?.split(' ')[1];
+    return {
+      isStale: valueOf('videogen_catalogue_stale'),
+      loadedAt: Number(valueOf('videogen_catalogue_loaded_timestamp_seconds')),
+    };
+  };
+  const sinceMs = Date.now();
+  const { write, settle } = started(context, catalogueOf(['a']), {
+    events: metrics.eventsOf(builtInCatalogue),
+  });
+  const first = await scraped();
+  assert.equal(first.isStale, '0');
+  assertSince(sinceMs, 1_000 * first.loadedAt);
+  write('{');
+  await settle();
+  assert.deepEqual(await scraped(), { ...first, isStale: '1' });
+  write(catalogueOf(['b']));
+  await settle();
+  const last = await scraped();
+  assert.equal(last.isStale, '0');
+  assert.ok(last.loadedAt > first.loadedAt);
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { refuseInput, routesOf } from '../../../src/catalogue/models/route.ts';
+import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
+import { readCatalogue } from '../file/read-catalogue.ts';
+
+process.env['TEXT_COMMANDS_KEY'] = 'secret';
+const key = { env: 'TEXT_COMMANDS_KEY' };
+const baseUrl = 'https://upstream.example/v1';
+const file = (name: string) => ({ kind: 'http', file: `builtin:${name}`, baseUrl, key });
+
+/** Each way in which a Seedance can be connected: the settings of its provider, and the upstream's name of the model. */
+const seedances = {
+  ark: [{ kind: 'ark', baseUrl, key }, 'ep-20261129-abcde'],
+  'ark at another path': [
+    {
+      kind: 'ark',
+      baseUrl,
+      key,
+      paths: { create: '/v2/generate', get: '/v2/query/{id}', list: '/v2/query' },
+      resultPath: 'task',
+    },
+    'seedance-2',
+  ],
+  'openai-videos': [{ kind: 'openai-videos', dialect: 'openrouter', baseUrl, key }, 'bytedance/seedance-2.0'],
+  'fal-seedance': [file('fal-seedance'), 'bytedance/seedance-2.0'],
+  kie: [file('kie'), 'bytedance/v1-pro-text-to-video'],
+  'replicate-seedance': [file('replicate-seedance'), 'bytedance/seedance-2.0-fast'],
+  openrouter: [file('openrouter'), 'bytedance/seedance-2.0'],
+  runway: [file('runway'), 'seedance2'],
+} as const;
+
+const commands =
+  '--resolution 1080p|--rs 1080p|--ratio 9:16|--rt 9:16|--duration 12|--dur 12|--frames 289|--framespersecond 24|--framepersecond 24|' +
+  '--fps 24|--seed 7|--watermark true|--wm true|--camera_fixed true|--camerafixed true|--cf true|--DUR 12|--dur=12|fox--dur 12|-- dur 12|--dur12|\uFF0D\uFF0Ddur 12|--d\u200Bur 12|-\u00AD-dur 12';
+
+for (const [name, [provider, upstream]] of Object.entries(seedances))
+  test(`a prompt with a command buys nothing at ${name}: it is refused before the charge, and not sent`, () => {
+    const entry = { provider: 'seedance', model: upstream };
+    const sold = { model: 'sold', title: 'Sold', prices: [{ creditsPerSecond: 1 }], tiers: [[entry]] };
+    const { models } = readCatalogue({ providers: { seedance: provider }, models: [sold] });
+    const model = models.get('sold') ?? assert.fail();
+    const task = { taskId: 'task', used: new Set<string>() };
+    for (const command of commands.split('|')) {
+      const input = withDefaults({ prompt: `a fox ${command}`, duration: 5 });
+      const [error, ...others] = refuseInput(model, input);
+      assert.equal(error?.path, 'input.prompt', command);
+      assert.match(error.message, /^must not contain --\w+, which this model reads as a command; (?:send|leave) /i);
+      assert.deepEqual(others, []);
+      assert.deepEqual(routesOf(model, { ...task, input }), [], command);
+    }
+    for (const prompt of ['a fox -- in the snow', 'a --lighthouse', 'dur 12', 'a --seedling', '--']) {
+      const input = withDefaults({ prompt, duration: 5 });
+      assert.deepEqual(refuseInput(model, input), [], prompt);
+      assert.equal(routesOf(model, { ...task, input }).length, 1);
+    }
+  });
+
+test('the refusal names the field to send instead', () => {
+  const sold = { model: 'sold', title: 'Sold', prices: [{ creditsPerSecond: 1 }], tiers: [[{ provider: 'ark' }]] };
+  const { models } = readCatalogue({ providers: { ark: { kind: 'ark', baseUrl, key } }, models: [sold] });
+  const messageOf = (prompt: string) => refuseInput(models.get('sold') ?? assert.fail(), withDefaults({ prompt }));
+  assert.deepEqual(messageOf('a fox --dur 12'), [
+    {
+      path: 'input.prompt',
+      message: 'must not contain --dur, which this model reads as a command; send input.duration instead',
+    },
+  ]);
+  assert.match(messageOf('a fox --wm true')[0]?.message ?? '', /; leave it out$/);
+});
+
+test('models that read no commands take such prompts', () => {
+  const sold = { model: 'sold', title: 'Sold', prices: [{ creditsPerSecond: 1 }], tiers: [[{ provider: 'own' }]] };
+  const { models } = readCatalogue({ providers: { own: { kind: 'own', baseUrl } }, models: [sold] });
+  const input = withDefaults({ prompt: 'a fox --dur 12' });
+  assert.deepEqual(refuseInput(models.get('sold') ?? assert.fail(), input), []);
+});

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { secretReader } from '../../../src/run/config/config.ts';
+import { createLiveCatalogue } from '../../../src/catalogue/file/live-catalogue.ts';
+import { reportModels, watchModels } from '../../../src/catalogue/models/report-models.ts';
+import { listWorkerReports, saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
+import { silentEvents } from '../../support/service/events.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+// One rule for API and workers: a model is sold only if a live worker has it in force.
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.close());
+
+const pauseMs = 5;
+
+/** A catalogue file, read by an API process, which needs no secrets, and by a worker, which has those of `env`. */
+async function stage(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'videogen-sold-'));
+  const path = join(folder, 'catalogue.json');
+  const write = (models: Readonly<Record<string, string>>) => {
+    const open = { kind: 'own', baseUrl: 'http://127.0.0.1:1' };
+    const vendor = { kind: 'own', baseUrl: 'http://127.0.0.1:2', key: { file: './vendor.key' } };
+    const isVendorUsed = Object.values(models).includes('vendor');
+    const sold = Object.entries(models).map(([model, provider]) => ({
+      model,
+      title: model,
+      prices: [{ creditsPerSecond: 1 }],
+      providers: [provider],
+    }));
+    writeFileSync(path, JSON.stringify({ providers: { open, ...(isVendorUsed && { vendor }) }, models: sold }));
+  };
+  const logged: object[] = [];
+  const record = (fields: object, message?: string) => void logged.push({ ...fields, message });
+  const log = { info: record, error: record };
+  const silent = { info: () => {}, error: () => {} };
+  write({ first: 'open' });
+  const api = createLiveCatalogue({ path, log: silent, part: 'api', events: silentEvents });
+  const worker = createLiveCatalogue({
+    path,
+    log: silent,
+    part: 'worker',
+    events: silentEvents,
+    readSecret: secretReader(folder, {}),
+  });
+  let reads = 0;
+  const run: Database['run'] = (...query) => {
+    reads += 1;
+    return database.db.run(...query);
+  };
+  const db = { ...database.db, run };
+  const { isSold, close } = await watchModels({ db, catalogue: api.current, log, pauseMs });
+  /** Waits until what is stored now has been read. */
+  const untilRead = async () => {
+    const first = reads;
+    // The first of them may have begun earlier.
+    await waitFor('two more reads', () => reads > first + 2);
+  };
+  const settle = async () => {
+    for (const live of [api, worker, api, worker]) await live.check();
+  };
+  t.after(async () => {
+    api.close();
+    worker.close();
+    await close();
+    rmSync(folder, { recursive: true });
+  });
+  const startReports = () => {
+    const workerQueues = ['generation-remote', 'tasks'] as const;
+    const reports = reportModels({ catalogue: worker, workerQueues, db: database.db, pauseMs });
+    t.after(() => reports.close());
+    return reports;
+  };
+  const becomes = (model: string, expected: boolean) =>
+    waitFor(`${model} ${expected}`, () => (isSold(model) === expected ? true : undefined));
+  const supplySecret = () => writeFileSync(join(folder, 'vendor.key'), 'sk-1');
+  return { write, settle, startReports, untilRead, becomes, isSold, logged, supplySecret, worker };
+}
+
+test('a model that a reload adds is not sold while the workers refuse the file for a missing secret', async (t) => {
+  const { write, settle, startReports, becomes, isSold, logged, supplySecret, worker } = await stage(t);
+  const reports = startReports();
+  await waitFor('the report', async () => (await listWorkerReports(database.db))[0]);
+  write({ first: 'open', second: 'vendor' });
+  await settle();
+  await becomes('second', false);
+  assert.equal(isSold('first'), true);
+  const [fault] = worker.state().refused?.problems ?? [];
+  assert.match(fault ?? '', /providers\.vendor\.key/);
+  const line = await waitFor('the log line', () => logged[0]);
+  // The worker may have reported its refusal by now.
+  const message = 'models not sold: no live worker has them in force';
+  assert.deepEqual({ ...line, refusals: [] }, { models: ['second'], refusals: [], message });
+  await waitFor('the refusal', async () =>
+    (await listWorkerReports(database.db)).find(({ refusal }) => refusal === fault),
+  );
+  supplySecret();
+  await settle();
+  await becomes('second', true);
+  assert.deepEqual(await waitFor('the second line', () => logged[1]), {
+    models: ['second'],
+    message: 'models sold again',
+  });
+  await reports.close();
+});
+
+test('without a live worker of its queue every model is sold, and tasks wait', async (t) => {
+  const { write, settle, startReports, untilRead, becomes, isSold, worker } = await stage(t);
+  write({ first: 'open', second: 'vendor' });
+  await settle();
+  assert.ok(worker.state().refused !== undefined);
+  assert.equal(isSold('second'), true, 'no worker has reported');
+  const reports = startReports();
+  await becomes('second', false);
+  await reports.close();
+  await becomes('second', true);
+  // A worker of another queue does not report it.
+  await saveWorkerReport(database.db, { workerId: randomUUID(), queue: 'generation', models: [], refusal: undefined });
+  await untilRead();
+  assert.equal(isSold('second'), true);
+});
+
+test('a worker that reported long ago does not count', async (t) => {
+  const { becomes, isSold } = await stage(t);
+  const report = { workerId: randomUUID(), queue: 'generation-remote', models: ['other'], refusal: undefined } as const;
+  await saveWorkerReport(database.db, report);
+  await becomes('first', false);
+  const text = `update worker_reports set seen_at = seen_at - interval '31 seconds'`;
+  await database.db.run({ name: 'test-long-ago', text });
+  await becomes('first', true);
+  assert.equal(isSold('first'), true);
+});

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { AuditKind } from '../../../src/credits/ledger/ledger-audit.ts';
+import { createAccount } from '../../../src/credits/open-account.ts';
+import { auditLedger, runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
+import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
+import { readMaintenance } from '../../../src/platform/database/vacuum.ts';
+import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../../src/credits/ledger/ledger-rules.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { plant } from '../../support/processes/superuser.ts';
+import { accept, balance, type Books, plants, soundBooks, whileDamaged } from './damaged-books.ts';
+
+describe('the audit of the books', () => {
+  let books: Books;
+  before(async () => {
+    books = await soundBooks();
+  });
+  after(() => books.close());
+
+  test('finds nothing in sound books', async () => {
+    assert.deepEqual([await auditLedger(books.db), await runAudit(books.db, 'recent')], [[], []]);
+  });
+
+  for (const { rule, what, statements } of plants) {
+    test(`finds ${what}, by ${rule}, in a full audit and in one of what is recent`, async () => {
+      await whileDamaged(books, statements(books), async (db) => {
+        assertFound(await auditLedger(db), rule);
+        assertFound(await runAudit(db, 'recent'), rule);
+      });
+    });
+  }
+
+  test('every rule has a violation that proves it', () => {
+    assert.deepEqual([...new Set(plants.map(({ rule }) => rule))].toSorted(), [...ledgerRules].toSorted());
+  });
+});
+
+function assertFound(violations: readonly LedgerViolation[], rule: LedgerRule): void {
+  assert.ok(
+    violations.some((violation) => violation.rule === rule),
+    `${rule} is among ${JSON.stringify(violations)}`,
+  );
+}
+
+describe('the scheduled audits', () => {
+  const oldTasks = 12_000;
+  let database: TestDatabase;
+  let accountId: string;
+  before(async () => {
+    database = await createTestDatabase();
+    accountId = await createAccount(database.db, { name: 'large', credits: oldTasks });
+    await plant(database, `update accounts set balance = 0`, insertOldTasks, insertOldEntries);
+    await plant(database, `update ledger_entries set created_at = now() - interval '1 hour'`);
+  });
+  after(() => database.close());
+
+  const insertOldTasks = `
+    insert into tasks (id, account_id, model, price_name, param, state, credits_charged, result, request_sha256, deadline_ms, created_at, completed_at)
+    select gen_random_uuid(), a.id, 'm', 'standard', '{}', 'success', 1, '{}', sha256(''), 1800000, t, t
+    from accounts a, generate_series(1, ${oldTasks}) n, lateral (select now() - interval '1 hour' as t) at`;
+  const insertOldEntries = `
+    insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
+    select account_id, id, 'charge', -1, ${oldTasks} - row_number() over (order by id) from tasks order by id`;
+
+  test('the first audit reads everything, later recent ones what is new, and those of the night everything again', async () => {
+    assert.ok((await rowsRead('recent')) > oldTasks);
+    assert.equal(await rowsRead('recent'), 0);
+    const taskId = await acceptAfterGrant();
+    assert.equal(await rowsRead('recent'), 3, 'the grant, the charge and the task');
+    await failAndRefund(database.db, taskId, { failCode: 'internal', failMsg: 'x' });
+    assert.equal(await rowsRead('recent'), 5, 'and the refund, and the end of the task');
+    assert.ok((await rowsRead('full')) > 2 * oldTasks);
+    assert.deepEqual(await auditLedger(database.db), []);
+  });
+
+  test('a violation among old rows is found at night, stays known, and is forgotten when it is corrected', async () => {
+    const startedAt = Date.now();
+    const rewrite = (sign: string) =>
+      plant(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
+    await rewrite('-');
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    const found = await runAudit(database.db, 'full');
+    assert.equal(found.length, 2, 'entry and task');
+    assert.deepEqual(await runAudit(database.db, 'recent'), found);
+    assert.equal((await readMaintenance(database.db)).violations, 2);
+    await rewrite('+');
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    const { violations, auditedAt, fullyAuditedAt } = await readMaintenance(database.db);
+    assert.equal(violations, 0);
+    assert.ok(fullyAuditedAt >= startedAt && auditedAt > fullyAuditedAt);
+  });
+
+  test('a cap that counts wrongly is found at night, stays known, and is forgotten when it is corrected', async () => {
+    const capped = await createAccount(database.db, { name: 'capped', credits: 0 });
+    assert.ok(await setSpendCaps(database.db, capped, { kind: 'account', id: capped }, { total: 1_000 }));
+    await plant(database, `update spend_caps set spent = 5`);
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    const [found, ...others] = await runAudit(database.db, 'full');
+    assert.deepEqual([found?.accountId, others], [capped, []]);
+    assert.match(found?.detail ?? '', /^total cap of account \S+: 5 spent, its tasks add up to 0$/);
+    assert.deepEqual(await runAudit(database.db, 'recent'), [found]);
+    await plant(database, `update spend_caps set spent = 0`);
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    assert.equal((await readMaintenance(database.db)).violations, 0);
+  });
+
+  test('an audit that ends while another one finds a violation forgets nothing of that', async () => {
+    const rewrite = (sign: string) =>
+      plant(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
+    let found = 0;
+    const run: Database['run'] = async (statement, values) => {
+      if (statement.name === 'record-audit') {
+        await rewrite('-');
+        found = (await runAudit(database.db, 'full')).length;
+      }
+      return database.db.run(statement, values);
+    };
+    await runAudit({ ...database.db, run }, 'recent');
+    assert.deepEqual([found, (await readMaintenance(database.db)).violations], [2, 2]);
+    await rewrite('+');
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+  });
+
+  async function acceptAfterGrant(): Promise<string> {
+    await plant(
+      database,
+      balance(132),
+      `insert into ledger_entries (account_id, kind, amount, balance_after) values ('${accountId}', 'grant', 132, 132)`,
+    );
+    return accept(database.db, accountId);
+  }
+
+  async function rowsRead(kind: AuditKind): Promise<number> {
+    let read = 0;
+    const run: Database['run'] = async (statement, values) => {
+      const rows = await database.db.run(statement, values);
+      if (/^(page-of|list-recent)/.test(statement.name)) read += rows.length;
+      // The rows pass through as they are.
+      return rows as never;
+    };
+    await runAudit({ ...database.db, run }, kind);
+    return read;
+  }
+});

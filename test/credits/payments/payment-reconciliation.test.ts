@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { paymentsFinding } from '../../../src/run/doctor/check-payments.ts';
+import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
+import { readMaintenance } from '../../../src/platform/database/vacuum.ts';
+import { readPaymentHealth } from '../../../src/credits/payments/payment-health.ts';
+import { listUngranted, reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { openPaymentStage, type PaymentStage, starter } from './payment-stage.ts';
+import { createAccount } from '../../../src/credits/open-account.ts';
+
+let stage: PaymentStage;
+before(async () => {
+  stage = await openPaymentStage();
+});
+after(() => stage.close());
+
+const records = () => stage.stripe.records;
+const { credits } = starter;
+const run = (deps = stage.deps) => reconcilePayments(deps, Date.now() - 86_400_000);
+const finding = async () =>
+  paymentsFinding({ provider: stage.provider, packages: 1 }, await readPaymentHealth(stage.database.db));
+
+test('a payment whose event never arrives is granted once by reconciliation, which is counted and reported', async () => {
+  const accountId = await stage.newAccount();
+  records().pay((await stage.order(accountId)).sessionId);
+  const emittedBefore = stage.emitted.length;
+  await Promise.all([run(), run()]);
+  await run();
+  assert.deepEqual(await stage.amountsOf(accountId), [credits]);
+  assert.deepEqual(stage.emitted.slice(emittedBefore), [{ kind: 'payment_settled', outcome: 'granted_late' }]);
+  const { state, message } = await finding();
+  assert.deepEqual(
+    [state, message.split(',')[0]],
+    ['warning', '1 of 1 payments of the last 7 days were granted by reconciliation'],
+  );
+  assert.ok((await readMaintenance(stage.database.db)).paymentsReconciledAt > 0);
+});
+
+test('refunds and disputes whose events never arrive are booked by reconciliation, and so is the end of a dispute', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  records().refund(paymentId, 333);
+  const dispute = records().dispute(paymentId, 666);
+  await run();
+  assert.equal(await stage.balanceOf(accountId), 0);
+  records().closeDispute(dispute.id, 'won');
+  // The dispute is older than what is listed.
+  await reconcilePayments(stage.deps, Date.now() + 60_000);
+  assert.equal(await stage.balanceOf(accountId), 6667);
+  await stage.deliver();
+});
+
+test('a purchase that neither ended nor was paid is read again after an hour', async () => {
+  const accountId = await stage.newAccount();
+  const { topUpId, sessionId } = await stage.order(accountId);
+  records().expire(sessionId);
+  await run();
+  assert.deepEqual(await stage.stateOf(accountId), ['open']);
+  await age(topUpId, '61 minutes');
+  await run();
+  assert.deepEqual(await stage.stateOf(accountId), ['expired']);
+});
+
+test('a purchase without a checkout expires after a day', async () => {
+  const accountId = await stage.newAccount();
+  const { topUpId } = await stage.order(accountId);
+  await age(topUpId, '26 hours', ', checkout_id = null');
+  await run();
+  assert.deepEqual(await stage.stateOf(accountId), ['expired']);
+});
+
+test('after an older database was restored, its missing purchases are granted once, with their refunds', async () => {
+  const accountId = await stage.newAccount();
+  const paid = await stage.buy(accountId);
+  const refunded = await stage.buy(accountId);
+  records().refund(refunded.paymentId, 333);
+  const failing = records().refund(paid.paymentId, 10);
+  records().failRefund(failing.id);
+  await stage.deliver();
+  const restored = await createTestDatabase();
+  try {
+    const { db } = restored;
+    const name = 'restored';
+    const account = { name: 'insert-restored-account', text: `insert into accounts (id, name) values ($1, '${name}')` };
+    await db.run(account, [accountId]);
+    const deps = { ...stage.deps, db };
+    await Promise.all([run(deps), run(deps)]);
+    await run(deps);
+    const { rows } = { rows: await db.run<{ balance: number }>({ name: 'b', text: 'select balance from accounts' }) };
+    assert.deepEqual(rows, [{ balance: credits + 6667 }]);
+    assert.equal(await stage.balanceOf(accountId), credits + 6667);
+    assert.deepEqual(await auditLedger(db), []);
+  } finally {
+    await restored.close();
+  }
+});
+
+test('a payment that cannot be granted is an error for doctor, until it is returned at Stripe', async () => {
+  const { db } = stage.database;
+  const accountId = await stage.newAccount();
+  const { topUpId, sessionId } = await stage.order(accountId);
+  await age(topUpId, '1 minute', ', minor_units = minor_units + 1');
+  const paymentId = records().pay(sessionId);
+  await stage.deliver();
+  await run();
+  assert.deepEqual(
+    (await listUngranted(db, 10)).map(({ checkoutId, reason }) => [checkoutId, reason]),
+    [[sessionId, 'amount_differs']],
+  );
+  assert.equal((await readMaintenance(db)).ungrantedPayments, 1);
+  const { state, message } = await finding();
+  assert.deepEqual([state, message], ['error', `paid but not granted: ${sessionId} (amount_differs)`]);
+  assert.deepEqual(await stage.amountsOf(accountId), []);
+  const elsewhere = await openPaymentStage();
+  try {
+    await run({ ...stage.deps, provider: elsewhere.provider });
+  } finally {
+    await elsewhere.close();
+  }
+  assert.equal((await listUngranted(db, 10)).length, 1, 'the key of another account at Stripe proves nothing');
+  records().refund(paymentId, 999);
+  await run();
+  assert.deepEqual(await listUngranted(db, 10), []);
+  await stage.deliver();
+});
+
+test('a payment that is returned leaves the list, also behind a hundred older ones of another Stripe account', async () => {
+  const { db } = stage.database;
+  const stuck = `
+insert into ungranted_payments (checkout_id, top_up_id, account_id, reason, found_at)
+select 'cs_elsewhere_' || n, gen_random_uuid(), gen_random_uuid(), 'account_not_found', now() - interval '1 day'
+from generate_series(1, 100) n`;
+  await db.run({ name: 'test-stuck-payments', text: stuck });
+  const { topUpId, sessionId } = await stage.order(await stage.newAccount());
+  await age(topUpId, '1 minute', ', minor_units = minor_units + 1');
+  const paymentId = records().pay(sessionId);
+  await stage.deliver();
+  assert.equal((await listUngranted(db, 200)).at(-1)?.checkoutId, sessionId);
+  records().refund(paymentId, 999);
+  await run();
+  const left = await listUngranted(db, 200);
+  assert.equal(left.length, 100);
+  assert.ok(left.every(({ checkoutId }) => checkoutId.startsWith('cs_elsewhere_')));
+  await db.run({ name: 'test-forget-stuck-payments', text: 'delete from ungranted_payments' });
+  await stage.deliver();
+});
+
+test('a payment for an account that is missing in this database is reported, and granted once the account is there', async () => {
+  const elsewhere = await createTestDatabase();
+  try {
+    const accountId = await createAccount(elsewhere.db, { name: 'later', credits: 0 });
+    const { sessionId } = await stage.order(accountId, { ...stage.deps, db: elsewhere.db });
+    records().pay(sessionId);
+    await run();
+    const [found] = await listUngranted(stage.database.db, 10);
+    assert.deepEqual([found?.accountId, found?.reason], [accountId, 'account_not_found']);
+    const account = { name: 'insert-missing-account', text: `insert into accounts (id, name) values ($1, 'found')` };
+    await stage.database.db.run(account, [accountId]);
+    await run();
+    assert.deepEqual(await stage.amountsOf(accountId), [credits]);
+    assert.deepEqual(await listUngranted(stage.database.db, 10), []);
+    await stage.deliver();
+  } finally {
+    await elsewhere.close();
+  }
+});
+
+test('an outage of Stripe ends a run, and the next one finishes it', async () => {
+  const accountId = await stage.newAccount();
+  records().pay((await stage.order(accountId)).sessionId);
+  const times = (await readMaintenance(stage.database.db)).paymentsReconciledAt;
+  for (const status of [500, 500]) stage.stripe.refuse(status);
+  await assert.rejects(run(), { name: 'PaymentsUnavailable' });
+  assert.equal((await readMaintenance(stage.database.db)).paymentsReconciledAt, times);
+  await run();
+  assert.deepEqual(await stage.amountsOf(accountId), [credits]);
+});
+
+test('records beyond one page of Stripe are read', async () => {
+  const accountId = await stage.newAccount();
+  const { sessionId } = await stage.order(accountId);
+  records().pay(sessionId);
+  for (let other = 0; other < 120; other += 1) {
+    records().pay(records().open({ amount_total: 5, currency: 'eur', client_reference_id: null, metadata: {} }).id);
+  }
+  await run();
+  assert.deepEqual(await stage.amountsOf(accountId), [credits]);
+});
+
+test('money that returns after a dispute was closed as won is booked by reconciliation if its event never arrives', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  const dispute = records().dispute(paymentId, 999);
+  records().closeDispute(dispute.id, 'won', { isReinstatedLater: true });
+  await stage.deliver();
+  assert.equal(await stage.balanceOf(accountId), 0);
+  records().reinstate(dispute.id);
+  // The dispute is older than what is listed.
+  await reconcilePayments(stage.deps, Date.now() + 60_000);
+  assert.equal(await stage.balanceOf(accountId), credits);
+  await stage.deliver();
+});
+
+test('a payment of another Stripe account stops neither a run nor the reversals of other payments', async () => {
+  const [accountId, other] = [await stage.newAccount(), await stage.newAccount()];
+  const missing = await stage.buy(other);
+  records().dispute(missing.paymentId, 999);
+  await stage.deliver();
+  const { paymentId } = await stage.buy(accountId);
+  records().intents.delete(missing.paymentId);
+  records().refund(paymentId, 999);
+  const reconciledAt = (await readMaintenance(stage.database.db)).paymentsReconciledAt;
+  assert.equal((await run()).failed, 0);
+  assert.deepEqual([await stage.balanceOf(accountId), await stage.balanceOf(other)], [0, 0]);
+  assert.ok((await readMaintenance(stage.database.db)).paymentsReconciledAt > reconciledAt);
+});
+
+test('an open purchase of another Stripe account ends after a day, and counts as open no longer', async () => {
+  const accountId = await stage.newAccount();
+  const { sessionId, topUpId } = await stage.order(accountId);
+  records().sessions.delete(sessionId);
+  await age(topUpId, '2 hours');
+  await run();
+  assert.deepEqual(await stage.stateOf(accountId), ['open']);
+  await age(topUpId, '26 hours');
+  await run();
+  assert.deepEqual(await stage.stateOf(accountId), ['expired']);
+});
+
+async function age(topUpId: string, span: string, change = ''): Promise<void> {
+  const text = `update top_ups set created_at = now() - interval '${span}'${change} where id = $1`;
+  await stage.database.db.run({ name: `age ${text}`, text, plannedAnew: true }, [topUpId]);
+}

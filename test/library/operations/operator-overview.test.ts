@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
+import { failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
+import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+
+let service: HttpService;
+let operator: TestOperator;
+before(async () => {
+  service = await startHttpService();
+  operator = await createTestOperator(service);
+});
+after(() => service.close());
+
+const overview = () => dataOf(operator.ask('GET', '/api/admin/v1/overview'));
+
+test('200 an empty installation', async () => {
+  const { providers, ...others } = await overview();
+  assert.deepEqual(others, {
+    unfinished: [],
+    stuckTasks: 0,
+    lastDay: { created: 0, charged: 0, succeeded: 0, cancelled: 0, rejected: 0, failed: [], refunded: 0 },
+    callbacks: { pending: 0, overdue: 0, undelivered: 0 },
+    books: { auditedTime: null, violations: 0, found: [] },
+  });
+  assert.ok(Array.isArray(providers) && providers.length > 0);
+});
+
+test('200 tasks of all accounts, the day, owed callbacks, and what is wrong with the books', async () => {
+  const { db } = service.database;
+  const [one, two] = [await service.newAccount(1_000), await service.newAccount(1_000)];
+  const failing = await service.create(one.key, { ...plainRequest, callBackUrl: 'http://127.0.0.1/' });
+  const running = await service.create(one.key, plainRequest);
+  await service.create(two.key, plainRequest);
+  await failAndRefund(db, String(failing.json.data['taskId']), { failCode: 'timeout', failMsg: 'It took too long.' });
+  await beginGeneration(db, String(running.json.data['taskId']));
+  const text = 'update accounts set balance = balance + 1 where id = $1';
+  await db.run({ name: 'test-break-books', text }, [two.accountId]);
+  await runAudit(db, 'recent');
+  const { unfinished, lastDay, callbacks, books } = await overview();
+  assert.deepEqual(
+    (unfinished as { state: string; tasks: number; oldestMs: number }[]).map(({ state, tasks }) => [state, tasks]),
+    [
+      ['generating', 1],
+      ['waiting', 1],
+    ],
+  );
+  const failed = [{ failCode: 'timeout', tasks: 1 }];
+  assert.deepEqual(lastDay, {
+    created: 3,
+    charged: 495,
+    succeeded: 0,
+    cancelled: 0,
+    rejected: 0,
+    failed,
+    refunded: 165,
+  });
+  assert.deepEqual(callbacks, { pending: 1, overdue: 0, undelivered: 0 });
+  const { violations, found } = books as { violations: number; found: { accountId: string }[] };
+  assert.equal(violations, found.length);
+  assert.ok(found.some(({ accountId }) => accountId === two.accountId));
+});
+
+test("401 with a client's key", async () => {
+  const { key } = await service.newAccount(0);
+  assert.equal((await askWith(service, key)('GET', '/api/admin/v1/overview')).status, 401);
+});
+
+test('200 cancelled tasks, and those whose prompt or reference media were rejected, do not count as failures', async () => {
+  const earlier = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
+  const { key } = await service.newAccount(1_000);
+  const rejected = [
+    'content_rejected',
+    'image_invalid',
+    'image_unreachable',
+    'media_invalid',
+    'media_unreachable',
+  ] as const;
+  for (const failCode of ['cancelled', ...rejected] as const) {
+    const { json } = await service.create(key, plainRequest);
+    await failAndRefund(service.database.db, String(json.data['taskId']), { failCode, failMsg: 'A test.' });
+  }
+  const { failed, ...later } = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
+  const counted = [Number(earlier['cancelled']) + 1, Number(earlier['rejected']) + rejected.length];
+  assert.deepEqual([later['cancelled'], later['rejected']], counted);
+  assert.deepEqual(failed, earlier['failed']);
+});

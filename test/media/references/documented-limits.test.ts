@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import {
+  imageSidePx,
+  maxFrameRate,
+  maxImageMegabytes,
+  maxUploadMegabytes,
+  mediaFormats,
+} from '../../../src/media/references/upload.ts';
+import { inputFields } from '../../../src/catalogue/input/input-fields.ts';
+import { maxUrlLength } from '../../../src/catalogue/input/request-text.ts';
+
+// Pages for people state limits in words. Those of the reference are generated.
+
+const sides = `${imageSidePx.min} to ${imageSidePx.max} px`;
+const { image, video, audio } = maxUploadMegabytes;
+const standardVideo = inputFields.videoUrls.bounds.parse({ max: 1 });
+const standardAudio = inputFields.audioUrls.bounds.parse({ max: 1 });
+
+/** The rows of a table as lists of cells. */
+function rowsOf(page: string): readonly (readonly string[])[] {
+  return page
+    .split('\n')
+    .flatMap((line) => (line.startsWith('| ') ? [line.split('|').map((cell) => cell.trim())] : []));
+}
+
+test('the table of media in the guide has the formats and limits of the code', () => {
+  const page = readFileSync('docs/api.md', 'utf8');
+  const rows: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+    rowsOf(page).map(([, name = '', ...cells]) => [name, cells.slice(0, -1)] as const),
+  );
+  const byModel = 'the limit of the model';
+  assert.deepEqual(rows['image'], [
+    mediaFormats.image,
+    `at most ${image} MB`,
+    `at most ${maxImageMegabytes} MB`,
+    `a still; each side ${sides}`,
+  ]);
+  assert.deepEqual(rows['video'], [
+    mediaFormats.video,
+    `at most ${video} MB`,
+    byModel,
+    `the seconds and pixels of the model; ${maxFrameRate} frames a second`,
+  ]);
+  assert.deepEqual(rows['audio'], [mediaFormats.audio, `at most ${audio} MB`, byModel, 'the seconds of the model']);
+  assert.ok(page.includes(`of at most ${maxUrlLength} characters`));
+  assert.ok(
+    page.includes(`uploads of ${image} MB (images, ${sides} per side), ${video} MB (video) and ${audio} MB (audio)`),
+  );
+});
+
+test('the page about models has the limits of clips', () => {
+  const page = readFileSync('docs/models.md', 'utf8');
+  const { maxSeconds, maxMegabytes, maxPixels } = standardVideo;
+  const ofVideos = `${maxSeconds} seconds, ${maxMegabytes} MB and ${maxPixels.toLocaleString('en-US')} pixels`;
+  const ofAudio = `reference audio ${standardAudio.maxSeconds} seconds and ${standardAudio.maxMegabytes} MB`;
+  for (const text of [ofVideos, ofAudio, `${maxFrameRate} frames a second`]) assert.ok(page.includes(text), text);
+});

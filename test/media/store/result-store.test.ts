@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFolderStore } from '../../support/folder-store.ts';
+import { notKeys } from './not-keys.ts';
+import { key } from './store-contract.ts';
+
+const startMs = 1_800_000_000_000;
+
+function partsOf(link: string) {
+  const { searchParams } = new URL(link);
+  return { expires: searchParams.get('expires') ?? '', signature: searchParams.get('signature') ?? '' };
+}
+
+test('a link opens the very file, by its type and with a name to save it under', () => {
+  const store = createFolderStore('.', { now: () => startMs });
+  const link = { key, ...partsOf(store.link(key)) };
+  assert.deepEqual(store.open(link), {
+    key,
+    contentType: 'video/mp4',
+    downloadName: '0193-video.mp4',
+    disposition: 'inline',
+    linkExpiresAt: startMs + 24 * 60 * 60_000,
+  });
+  assert.equal(store.open({ ...link, key: 'results/0194/video.mp4' }), undefined);
+});
+
+test('a link lives for as long as its maker says', () => {
+  let now = startMs;
+  const store = createFolderStore('.', { now: () => now });
+  const link = { key: 'references/0193/1.jpg', ...partsOf(store.link('references/0193/1.jpg', 5_000)) };
+  assert.notEqual(store.open(link), undefined);
+  now += 5_000;
+  assert.equal(store.open(link), undefined);
+});
+
+for (const bad of notKeys) {
+  test(`${JSON.stringify(bad.slice(0, 40))} is no key: no link is signed or opened`, () => {
+    const store = createFolderStore('.');
+    assert.throws(() => store.link(bad), /not a key/);
+    assert.equal(store.open({ key: bad, expires: '9999999999', signature: 'x' }), undefined);
+  });
+}

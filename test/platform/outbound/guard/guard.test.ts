@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loopbackAllowance, parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
+import { isAddressAllowed, literalRefusal } from '../../../../src/platform/outbound/guard/guard.ts';
+import { hostileTargets } from '../../../support/hostile/hostile-targets.ts';
+
+const target = { hostname: 'receiver.example', port: 443 };
+
+function isAllowed(address: string, allow = '', port = 443): boolean {
+  return isAddressAllowed(address, { ...target, port }, parseAllowList(allow));
+}
+
+for (const address of ['8.8.8.8', '1.1.1.1', '100.128.0.1', '172.32.0.1', '2606:4700::1111', '2a00:1450:4001::200e']) {
+  test(`the public address ${address} is allowed`, () => assert.ok(isAllowed(address)));
+}
+
+// The last address before and the first behind a range, where a wrong prefix would show.
+for (const address of [
+  '9.255.255.255',
+  '11.0.0.0',
+  '172.15.255.255',
+  '192.167.255.255',
+  '192.169.0.0',
+  '126.255.255.255',
+]) {
+  test(`${address}, just outside a private range, is allowed`, () => assert.ok(isAllowed(address)));
+}
+for (const address of [
+  '10.255.255.255',
+  '172.16.0.0',
+  '172.31.255.255',
+  '192.168.255.255',
+  '100.127.255.255',
+  '223.255.255.255',
+]) {
+  const expected = address.startsWith('223');
+  test(`${address}, at the edge of a range, is ${expected ? 'allowed' : 'refused'}`, () =>
+    assert.equal(isAllowed(address), expected));
+}
+
+test('what is no plain address is refused, even for an allowed name', () => {
+  for (const address of ['', '127.1', '0x7f.0.0.1', '::1%lo', 'receiver.example']) {
+    assert.equal(isAllowed(address, 'receiver.example'), false, address);
+  }
+});
+
+test('an allowed name may lead to a private address, on the port that was allowed', () => {
+  assert.ok(isAllowed('10.0.0.1', 'receiver.example'));
+  assert.ok(isAllowed('10.0.0.1', 'receiver.example:443'));
+  assert.equal(isAllowed('10.0.0.1', 'receiver.example:8443'), false);
+  assert.equal(isAllowed('10.0.0.1', 'other.example'), false);
+});
+
+test('an allowed network lets its own addresses through, and no others', () => {
+  assert.ok(isAllowed('10.0.0.1', '10.0.0.0/24'));
+  assert.equal(isAllowed('10.0.1.0', '10.0.0.0/24'), false);
+  assert.equal(isAllowed('::ffff:10.0.0.1', '10.0.0.0/24'), false);
+  assert.ok(isAllowed('fd00::1', 'fd00::/8'));
+});
+
+test('metadata passes neither by a network nor behind an allowed name, only by itself', () => {
+  for (const address of ['169.254.169.254', '168.63.129.16', 'fd00:ec2::254', '::ffff:169.254.169.254']) {
+    assert.equal(isAllowed(address, '0.0.0.0/0 ::/0 receiver.example'), false, address);
+  }
+  assert.ok(isAllowed('169.254.169.254', '169.254.169.254'));
+});
+
+test('low ports and ports of other protocols are refused unless they are allowed', () => {
+  for (const port of [0, 22, 25, 81, 1023, 6379, 11211])
+    assert.equal(isAllowed('8.8.8.8', '', port), false, String(port));
+  for (const port of [80, 443, 1024, 8080, 65_535]) assert.ok(isAllowed('8.8.8.8', '', port), String(port));
+  assert.ok(isAllowed('8.8.8.8', 'receiver.example:81', 81));
+});
+
+const nothing = parseAllowList('');
+const loopback = parseAllowList(loopbackAllowance);
+
+for (const { title, url } of hostileTargets(8080).filter(({ answers }) => answers === undefined)) {
+  test(`refused at creation: ${title}`, () => {
+    assert.match(literalRefusal(url, nothing) ?? '', /^must (not )?[a-z]/);
+  });
+}
+
+test('the sentences say what to change', () => {
+  assert.equal(literalRefusal('ftp://a.example/', nothing), 'must be an http or https URL');
+  assert.equal(literalRefusal('nonsense', nothing), 'must be an http or https URL');
+  assert.equal(literalRefusal('http://u:p@a.example/', nothing), 'must not contain a user name or password');
+  assert.equal(literalRefusal('http://10.0.0.1/', nothing), 'must not point to a private or reserved address');
+  assert.equal(literalRefusal('http://a.example:25/', nothing), 'must not use port 25');
+});
+
+test('public addresses and names pass, on the ports of web servers', () => {
+  for (const url of [
+    'https://a.example/x?y#z',
+    'http://8.8.8.8/',
+    'http://[2606:4700::1111]:8443/',
+    'https://bücher.example',
+  ]) {
+    assert.equal(literalRefusal(url, nothing), undefined, url);
+  }
+});
+
+test('embedded mode lets loopback through in every spelling but the mapped one', () => {
+  for (const url of [
+    'http://127.0.0.1:3000/',
+    'http://2130706433:81/',
+    'http://[::1]:3000/',
+    'http://LOCALHOST.:22/',
+  ]) {
+    assert.equal(literalRefusal(url, loopback), undefined, url);
+  }
+  for (const url of ['http://[::ffff:127.0.0.1]:3000/', 'http://10.0.0.1/', 'http://a.localhost/', 'file:///x']) {
+    assert.notEqual(literalRefusal(url, loopback), undefined, url);
+  }
+});
+
+test('a user name is refused even for an allowed host', () => {
+  assert.notEqual(literalRefusal('http://u@localhost/', loopback), undefined);
+});

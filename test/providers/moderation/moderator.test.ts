@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { after, before, beforeEach, test } from 'node:test';
+import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { moderationSchema } from '../../../src/catalogue/file/moderation-schema.ts';
+import {
+  createModerator,
+  type ModerationHook,
+  type Moderator,
+  type Verdict,
+} from '../../../src/providers/moderation/moderator.ts';
+import type { ServiceEvent } from '../../../src/run/metrics/events.ts';
+import { type ModerationHook as Fake, startModerationHook } from '../../fakes/moderation-hook.ts';
+import { untilTurn } from '../../support/until-turn.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let fake: Fake;
+let opened: Moderator[] = [];
+let warned: unknown[] = [];
+let events: ServiceEvent[] = [];
+before(async () => {
+  fake = await startModerationHook();
+});
+beforeEach(() => {
+  fake.answerWith();
+  fake.received.length = 0;
+  warned = [];
+  events = [];
+});
+after(async () => {
+  await Promise.all(opened.map((one) => one.close()));
+  await fake.close();
+});
+
+const defaults = { shape: 'openai', model: 'omni-moderation-latest', readKey: undefined, onError: 'refuse' } as const;
+const prompt = 'A secret lighthouse';
+const timeoutMs = 20_000;
+
+function moderatorWith(hook: Partial<ModerationHook> = {}, ofModel?: object): Moderator {
+  const { models } = builtInCatalogue();
+  const own = ofModel === undefined ? {} : { moderation: moderationSchema.parse(ofModel) };
+  const moderator = createModerator({
+    installation: { ...defaults, url: fake.openai, timeoutMs, concurrency: 10, ...hook },
+    catalogue: () => ({ models: new Map([...models].map(([name, model]) => [name, { ...model, ...own }])) }),
+    readSecret: (ref) => () => `secret of ${ref.env}`,
+    linkTo: (url) => url.replace('upload:', 'https://media.test/signed/'),
+    own: [],
+    events: { emit: (event) => events.push(event) },
+    log: { warn: (...line: unknown[]) => warned.push(line) },
+  });
+  opened.push(moderator);
+  return moderator;
+}
+
+const check = (moderator: Moderator, content: { prompt?: string; imageUrls?: readonly string[] } = {}) =>
+  moderator.check({ model: 'videogen-2.0-fast', prompt, imageUrls: [], ...content });
+
+test("text goes in OpenAI's shape, with the key, and the flagged category with the highest score is named", async () => {
+  const moderator = moderatorWith({ readKey: () => 'sk-moderation' });
+  assert.deepEqual(await check(moderator), { kind: 'allowed' });
+  assert.deepEqual(await check(moderator, { prompt: 'blood' }), { kind: 'refused', category: 'violence' });
+  const [first] = fake.received;
+  assert.equal(first?.headers.authorization, 'Bearer sk-moderation');
+  assert.deepEqual(first?.body, { model: 'omni-moderation-latest', input: prompt });
+  fake.answerWith(
+    json({
+      results: [
+        {
+          flagged: true,
+          categories: { hate: true, sexual: true, violence: false },
+          category_scores: { hate: 0.6, sexual: 0.8, violence: 0.9 },
+        },
+      ],
+    }),
+  );
+  assert.deepEqual(await check(moderator), { kind: 'refused', category: 'sexual' });
+  assert.deepEqual(
+    events.map((event) => event.kind === 'content_checked' && event.outcome),
+    ['allowed', 'refused', 'refused'],
+  );
+});
+
+test('each image goes in a request of its own, uploads as signed links, and one flagged image refuses the create', async () => {
+  const moderator = moderatorWith();
+  const imageUrls = ['https://client.test/a.jpg', 'upload:b.jpg', 'https://client.test/nude.jpg'];
+  assert.deepEqual(await check(moderator, { imageUrls }), { kind: 'refused', category: 'sexual' });
+  const inputs = fake.received.map(({ body }) => ('input' in body ? body.input : undefined));
+  const image = (url: string) => ({ type: 'image_url', image_url: { url } });
+  assert.deepEqual(
+    new Set(inputs.map((input) => JSON.stringify(input))),
+    new Set(
+      [
+        [{ type: 'text', text: prompt }, image('https://client.test/a.jpg')],
+        [image('https://media.test/signed/b.jpg')],
+        [image('https://client.test/nude.jpg')],
+      ].map((input) => JSON.stringify(input)),
+    ),
+  );
+});
+
+test('a plain hook gets prompt and images together, and names its reason', async () => {
+  const moderator = moderatorWith({ shape: 'plain', url: fake.plain });
+  const imageUrls = ['upload:a.jpg', 'upload:b.jpg'];
+  assert.deepEqual(await check(moderator, { imageUrls }), { kind: 'allowed' });
+  assert.deepEqual(fake.received[0]?.body, {
+    model: 'videogen-2.0-fast',
+    prompt,
+    imageUrls: ['https://media.test/signed/a.jpg', 'https://media.test/signed/b.jpg'],
+  });
+  assert.deepEqual(await check(moderator, { prompt: 'nude' }), { kind: 'refused', category: 'sexual' });
+  for (const reason of [undefined, null, '', `${prompt} is not allowed`, 'x'.repeat(65), 'two\nlines', 7]) {
+    fake.answerWith(json({ allow: false, reason }));
+    assert.deepEqual(await check(moderator), { kind: 'refused', category: 'unspecified' }, String(reason));
+  }
+});
+
+test('a model has the hook of the installation, its own, or none', async () => {
+  const own = { shape: 'plain', url: fake.plain, key: { env: 'HOOK_KEY' } };
+  assert.deepEqual(await check(moderatorWith({}, own)), { kind: 'allowed' });
+  assert.deepEqual(
+    [fake.received[0]?.shape, fake.received[0]?.headers.authorization],
+    ['plain', 'Bearer secret of HOOK_KEY'],
+  );
+  const none = moderatorWith({}, { shape: 'none' });
+  assert.equal(none.checks('videogen-2.0-fast'), false);
+  assert.deepEqual(await check(none, { prompt: 'blood' }), { kind: 'allowed' });
+  assert.equal(fake.received.length, 1);
+});
+
+const json = (value: unknown) => (response: ServerResponse) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+
+const broken: Record<string, (response: ServerResponse) => unknown> = {
+  'an answer that never comes': () => undefined,
+  'an answer that stops in its middle': (response) =>
+    response.writeHead(200, { 'content-length': 99 }).write('{"results":['),
+  'a connection that is cut': (response) => response.destroy(),
+  'an error status': (response) => response.writeHead(500).end('{"results":[{"flagged":false}]}'),
+  'too many requests': (response) => response.writeHead(429).end(),
+  'a redirect to an endpoint that would allow it': (response) =>
+    response.writeHead(307, { location: fake.openai }).end('{"results":[{"flagged":false}]}'),
+  'a page': (response) => response.end('<html></html>'),
+  'an answer of a megabyte': (response) =>
+    response.end(`{"results":[{"flagged":false}],"x":"${'x'.repeat(1024 ** 2)}"}`),
+  'an empty answer': (response) => response.end(),
+  'no result': json({ results: [] }),
+  'another shape': json({ allow: true }),
+  'a verdict that is no boolean': json({ results: [{ flagged: 'false' }] }),
+  null: json(null),
+};
+
+for (const [name, respond] of Object.entries(broken))
+  test(`${name} is handled as onError requires, and the log names neither prompt nor answer`, async (t) => {
+    const verdicts: Record<ModerationHook['onError'], Verdict> = {
+      allow: { kind: 'allowed' },
+      refuse: { kind: 'unchecked' },
+    };
+    for (const [onError, verdict] of Object.entries(verdicts)) {
+      fake.received.length = 0;
+      fake.answerWith(respond);
+      const moderator = moderatorWith({ onError: onError as ModerationHook['onError'], timeoutMs }); // a key of the table
+      t.mock.timers.enable({ apis: ['setTimeout'] });
+      const checked = check(moderator);
+      await untilTurn('the request', () => fake.received.length > 0);
+      // Only an answer that is incomplete needs the limit; any other comes without it.
+      if (name.includes('never') || name.includes('middle')) t.mock.timers.tick(timeoutMs);
+      assert.deepEqual(await checked, verdict);
+      t.mock.timers.reset();
+      assert.equal(fake.received.length, 1, 'it is neither repeated nor redirected');
+    }
+    assert.deepEqual(
+      events.map((event) => event.kind === 'content_checked' && event.outcome),
+      ['error', 'error'],
+    );
+    assert.equal(warned.length, 2);
+    assert.doesNotMatch(JSON.stringify(warned), /secret lighthouse|flagged|html/);
+  });
+
+test('a hook that cannot be reached, or whose key is missing, is handled as onError requires', async () => {
+  const closed = await startModerationHook();
+  await closed.close();
+  assert.deepEqual(await check(moderatorWith({ url: closed.openai })), { kind: 'unchecked' });
+  assert.deepEqual(await check(moderatorWith({ url: closed.openai, onError: 'allow' })), { kind: 'allowed' });
+  const missing = () => {
+    throw new Error('is not set');
+  };
+  assert.deepEqual(await check(moderatorWith({ readKey: missing })), { kind: 'unchecked' });
+  assert.equal(fake.received.length, 0);
+});
+
+test('a refusal counts although another request of the same create fails', async () => {
+  let requests = 0;
+  fake.answerWith((response) => {
+    requests += 1;
+    if (requests === 1) response.destroy();
+    else json({ results: [{ flagged: true, categories: { sexual: true } }] })(response);
+  });
+  const imageUrls = ['https://client.test/a.jpg', 'https://client.test/b.jpg'];
+  const verdict = await check(moderatorWith({ concurrency: 1 }), { imageUrls });
+  assert.deepEqual(verdict, { kind: 'refused', category: 'sexual' });
+});
+
+test('no more requests than the limit run concurrently, and identical content that is checked concurrently is sent once', async () => {
+  let [running, most] = [0, 0];
+  const held: ServerResponse[] = [];
+  fake.answerWith((response) => {
+    running += 1;
+    most = Math.max(most, running);
+    held.push(response);
+  });
+  const release = () => {
+    for (const response of held.splice(0)) {
+      running -= 1;
+      json({ results: [{ flagged: false }] })(response);
+    }
+  };
+  const moderator = moderatorWith({ concurrency: 3 });
+  const prompts = Array.from({ length: 10 }, (_, index) => `prompt ${index}`);
+  const checks = [...prompts, ...prompts].map((one) => check(moderator, { prompt: one }));
+  while (fake.received.length < prompts.length || held.length > 0) {
+    const expected = Math.min(3, prompts.length - fake.received.length + held.length);
+    await waitFor('held requests', async () => (held.length >= expected ? true : undefined));
+    release();
+  }
+  assert.deepEqual(new Set((await Promise.all(checks)).map(({ kind }) => kind)), new Set(['allowed']));
+  assert.deepEqual([fake.received.length, most], [10, 3]);
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { readConfig } from '../../../src/run/config/config.ts';
+import { checkModeration } from '../../../src/run/doctor/check-moderation.ts';
+import { type ModerationHook, startModerationHook } from '../../fakes/moderation-hook.ts';
+
+let hook: ModerationHook;
+before(async () => {
+  hook = await startModerationHook();
+});
+after(() => hook.close());
+
+const linesFor = async (environment: NodeJS.ProcessEnv, isApi = true) => {
+  const findings = await checkModeration(readConfig(environment), { isApi });
+  return findings.map(
+    ({ state, message, remedy }) => `${state}: ${message}${remedy === undefined ? '' : ` → ${remedy}`}`,
+  );
+};
+
+test('doctor has each moderation hook check a harmless prompt, and explains a hook that gives no answer', async () => {
+  const environment = { MODERATION_URL: hook.openai, MODERATION_KEY: 'the-key' };
+  const [line, ...more] = await linesFor(environment);
+  assert.match(line ?? '', /^ok: \S+: the hook answers$/);
+  assert.deepEqual(more, [], 'all models share the hook of the installation');
+  const [request] = hook.received;
+  assert.equal(request?.headers.authorization, 'Bearer the-key');
+  hook.answerWith((response) => response.writeHead(401).end('{}'));
+  assert.match(
+    (await linesFor(environment))[0] ?? '',
+    /^error: \S+: answer: status 401 → Check address, key and shape/,
+  );
+  hook.answerWith((response) => response.end('{"results":[{"flagged":true}]}'));
+  assert.match(
+    (await linesFor(environment))[0] ?? '',
+    /^warning: \S+: the hook refuses a harmless prompt as unspecified/,
+  );
+  hook.answerWith();
+  // A hook that accepts content without an answer is broken all the same. Port 1 of this machine refuses connections.
+  const open = { MODERATION_URL: 'http://127.0.0.1:1/', MODERATION_ON_ERROR: 'allow' };
+  assert.match((await linesFor(open))[0] ?? '', /^error: \S+: \w+: .*ECONNREFUSED/);
+});
+
+test('an installation without hooks is not checked', async () => {
+  assert.deepEqual(await linesFor({}), []);
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { commandFromPs, commandOf, stopProcess } from '../../../src/run/embedded/running-process.ts';
+
+for (const [name, read] of [
+  ['the usual way', commandOf],
+  ['ps, the way of macOS', commandFromPs],
+] as const) {
+  test(`${name}: a process is found with its arguments, and not after its end`, async (t) => {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)', 'some argument'], { stdio: 'ignore' });
+    t.after(() => child.kill('SIGKILL'));
+    await once(child, 'spawn');
+    const pid = child.pid ?? 0;
+    assert.match((await read(pid)) ?? '', / some argument$/);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    assert.equal(await read(pid), undefined);
+  });
+
+  test(`${name}: a process that has ended and is never reaped counts as ended`, async (t) => {
+    // The shell becomes a program that does not know of its child, so the child is a zombie once it has ended.
+    const parent = spawn('/bin/sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 3600'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    t.after(() => parent.kill('SIGKILL'));
+    const received: unknown[] = await once(parent.stdout, 'data');
+    const pid = Number(String(received[0]));
+    const hasEnded = async () => (await read(pid)) === undefined;
+    await stopProcess(pid, hasEnded, [{ signal: 'SIGKILL', waitMs: 180_000 }]);
+  });
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { foldersOf, watchDisks } from '../../../../src/run/main/monitoring/watch-disks.ts';
+import { builtInCatalogue } from '../../../../src/catalogue/file/catalogue-file.ts';
+import { createMetrics } from '../../../../src/run/metrics/metrics.ts';
+import { readDisk, spaceProblem } from '../../../../src/platform/process/disk.ts';
+import type { LogOutput } from '../../../../src/platform/log/log-output.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+
+// Full disks of real folders: test/survival/full-disk.
+
+const [mebibyte, gibibyte] = [1024 ** 2, 1024 ** 3];
+
+test('a disk is full below 128 MiB, or below a tenth of a smaller one, or without inodes', () => {
+  const space = { files: 0, freeFiles: 0 };
+  const cases = [
+    [100 * gibibyte, 128 * mebibyte, undefined],
+    [100 * gibibyte, 128 * mebibyte - 1, 'disk full'],
+    [200 * mebibyte, 20 * mebibyte, undefined],
+    [200 * mebibyte, 20 * mebibyte - 1, 'disk full'],
+  ] as const;
+  for (const [sizeBytes, freeBytes, problem] of cases)
+    assert.equal(spaceProblem({ ...space, sizeBytes, freeBytes }), problem);
+  const roomy = { sizeBytes: gibibyte, freeBytes: gibibyte };
+  const inodes = (files: number, freeFiles: number) => spaceProblem({ ...roomy, files, freeFiles });
+  assert.deepEqual([inodes(1e6, 1000), inodes(1e6, 999)], [undefined, 'disk full (no free inodes)']);
+});
+
+test('a disk with space has no problem, and a folder that does not exist yet has no disk', async (t) => {
+  const folder = await temporaryFolder(t);
+  assert.equal(await readDisk(`${folder}/missing`), undefined);
+  assert.equal((await readDisk(folder))?.problem, undefined);
+});
+
+test('a process names the folders that it writes to, and a log on a full disk; dropped lines are counted', async (t) => {
+  const folder = await temporaryFolder(t);
+  let [failure, dropped]: [string | undefined, number] = ['ENOSPC', 3];
+  const takeDropped = () => {
+    const taken = dropped;
+    dropped = 0;
+    return taken;
+  };
+  const output: LogOutput = { write: () => {}, flushSync: () => {}, takeDropped, failure: () => failure };
+  const metrics = createMetrics();
+  const events = metrics.eventsOf(builtInCatalogue);
+  const log = Object.assign(pino({ level: 'silent' }), { output });
+  const folders = foldersOf({
+    workFolder: folder,
+    resultStore: { kind: 'bucket', bucket: 'films', prefix: '' },
+    resultStoreAlso: { kind: 'folder', path: folder },
+  });
+  assert.deepEqual(folders, { 'work folder': folder, 'second result store': folder });
+  const disks = await watchDisks({ part: 'api', folders, events, log, pauseMs: 10 });
+  t.after(() => disks.close());
+  assert.deepEqual(disks.problems(), ['disk full: log']);
+  const text = await metrics.registry.metrics();
+  assert.match(text, /^videogen_log_lines_dropped_total 3$/m);
+  assert.match(text, /^videogen_disk_writable\{folder="work folder"\} 1$/m);
+  assert.match(text, /^videogen_disk_size_bytes\{folder="second result store"\} \d+/m);
+  failure = undefined;
+  await waitFor('the end of the problem', () => (disks.problems().length === 0 ? true : undefined));
+});

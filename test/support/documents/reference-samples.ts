@@ -1,0 +1,25 @@
+import type { Offer } from '../../../src/catalogue/models/model.ts';
+import type { Description } from '../../../src/api/docs/description.ts';
+import { samplesOf } from '../../../src/api/docs/operation-section.ts';
+import { entryOf } from '../../../src/api/docs/reference.ts';
+import { endpoints } from '../../../src/api/endpoints.ts';
+import { openApiDocument } from '../../../src/api/openapi.ts';
+
+export type ReferenceSample = {
+  readonly operationId: string;
+  readonly path: string;
+  readonly sh: string;
+  readonly ts: string;
+  readonly python: string;
+};
+
+/** The samples of every endpoint, as the reference shows them. */
+export function referenceSamples(offer: Offer, baseUrl: string): readonly ReferenceSample[] {
+  const description = JSON.parse(JSON.stringify(openApiDocument(offer))) as Description; // our own generator wrote it
+  return endpoints.map((endpoint) => {
+    const samples = samplesOf(description, entryOf(endpoint, description), { baseUrl, usesOwnClients: true });
+    const textOf = (language: string) => samples.find((one) => one.language === language)?.text ?? '';
+    const { operationId, path } = endpoint;
+    return { operationId, path, sh: textOf('sh'), ts: textOf('ts'), python: textOf('python') };
+  });
+}

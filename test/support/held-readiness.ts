@@ -1,6 +1,0 @@
-import type { AppNeeds } from '../../src/http/app.ts';
-
-/** An API that answers `/readyz` once `gate` resolves. */
-export function heldReadiness(gate: () => Promise<unknown>): Pick<AppNeeds, 'readiness'> {
-  return { readiness: () => gate().then(() => []) };
-}

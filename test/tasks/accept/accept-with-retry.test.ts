@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { findAccount } from '../../../src/accounts/accounts.ts';
+import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { eventsInto } from '../../support/service/events.ts';
+import { assertRefused } from '../../support/service/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
+
+/** How the next accepting statements go wrong: before they reach the server, or after it has committed them. */
+type Fault = 'lost request' | 'lost answer' | 'crash';
+
+let database: TestDatabase;
+let service: HttpService;
+let faults: Fault[] = [];
+let tries = 0;
+const charged: number[] = [];
+const withdrawn: { readonly accountId: string }[] = [];
+before(async () => {
+  database = await createTestDatabase();
+  service = await startHttpService({
+    database,
+    db: faulty(database.db),
+    refundUncertain: (task) => withdrawn.push(task),
+    events: eventsInto('task_charged', ({ credits }) => charged.push(credits)),
+  });
+});
+after(async () => {
+  await service.close();
+  await database.close();
+});
+
+function faulty(db: Database): Database {
+  return {
+    ...db,
+    run: (statement, values) => {
+      if (statement.name !== 'accept-tasks') return db.run(statement, values);
+      tries += 1;
+      const fault = faults.shift();
+      if (fault === 'lost request') return Promise.reject(new DatabaseUnavailable(true, new Error('unreachable')));
+      if (fault === 'crash') return Promise.reject(new TypeError('a bug'));
+      return fault === 'lost answer' ? losing(db.run(statement, values)) : db.run(statement, values);
+    },
+  };
+}
+
+async function losing<T>(answer: Promise<T>): Promise<T> {
+  await answer;
+  throw new DatabaseUnavailable(true, new Error('the connection broke'));
+}
+
+function inject(...next: readonly Fault[]): void {
+  faults = [...next];
+  tries = 0;
+}
+
+async function assertOneTask(accountId: string, taskId: unknown): Promise<void> {
+  assert.equal((await findAccount(database.db, accountId))?.balance, 1000 - 165);
+  assert.equal((await findAccount(database.db, accountId))?.unfinishedTasks, 1);
+  assert.deepEqual(
+    service.started.filter((task) => task.accountId === accountId).map((task) => task.taskId),
+    [taskId],
+  );
+}
+
+for (const headers of [{}, { 'idempotency-key': 'k' }]) {
+  test(`200 an answer that was lost after the commit is found again: one task, one charge, ${JSON.stringify(headers)}`, async () => {
+    const { accountId, key } = await service.newAccount(1000);
+    inject('lost answer');
+    charged.splice(0);
+    const answer = await service.create(key, plainRequest, headers);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers['idempotency-replayed'], undefined, 'this very request was accepted');
+    assert.equal(tries, 2);
+    assert.deepEqual(charged, [165], 'it is counted once');
+    await assertOneTask(accountId, answer.json.data['taskId']);
+  });
+}
+
+test('200 a request that was lost before the commit is made again', async () => {
+  const { accountId, key } = await service.newAccount(1000);
+  inject('lost request', 'lost answer');
+  const answer = await service.create(key, plainRequest);
+  assert.equal(answer.status, 200);
+  await assertOneTask(accountId, answer.json.data['taskId']);
+});
+
+test('503 while the database is unavailable: the response says that the outcome is unknown, and a repeat with the key is safe', async (t) => {
+  // No time passes, so the number of repeats is their limit, on a slow machine too.
+  t.mock.method(performance, 'now', () => 0);
+  const { accountId, key } = await service.newAccount(1000);
+  const headers = { 'idempotency-key': 'again' };
+  inject('lost answer', 'lost request', 'lost request', 'lost request', 'lost request');
+  const refused = await service.create(key, plainRequest, headers);
+  assertRefused(refused, 503, /unknown whether the task was accepted.*same Idempotency-Key/);
+  assert.match(String(refused.headers['retry-after']), /^\d+$/);
+  assert.equal(tries, 4, 'the repeats are bounded');
+  inject();
+  const again = await service.create(key, plainRequest, headers);
+  assert.equal(again.status, 200);
+  assert.equal(again.headers['idempotency-replayed'], 'true');
+  assert.equal((await findAccount(database.db, accountId))?.balance, 1000 - 165);
+});
+
+test('500 what is no loss of the database is not repeated', async () => {
+  const { key } = await service.newAccount(1000);
+  inject('crash');
+  assertRefused(await service.create(key, plainRequest), 500, /internal error/);
+  assert.equal(tries, 1);
+});
+
+test('503 another fault after a try with an uncertain commit withdraws the task, for the client without a key will ask for another', async () => {
+  const { accountId, key } = await service.newAccount(1000);
+  withdrawn.splice(0);
+  inject('lost answer', 'crash');
+  const refused = await service.create(key, plainRequest);
+  assert.equal(refused.status, 503);
+  assert.equal(refused.json['error'], 'acceptance_reverted');
+  assert.deepEqual(
+    withdrawn.map((task) => task.accountId),
+    [accountId],
+  );
+});
+
+test('402 after a try with an uncertain commit is kept true: should that try commit after all, its task is withdrawn', async () => {
+  const { accountId, key } = await service.newAccount(165);
+  withdrawn.splice(0);
+  assertRefused(await service.create(key, { ...plainRequest, input: { prompt: 'x', duration: 15 } }), 402, /too low/, {
+    required: 495,
+    balance: 165,
+  });
+  assert.equal(withdrawn.length, 0, 'no commit was uncertain');
+  inject('lost request');
+  assert.equal((await service.create(key, { ...plainRequest, input: { prompt: 'x', duration: 15 } })).status, 402);
+  assert.deepEqual(
+    withdrawn.map((task) => task.accountId),
+    [accountId],
+  );
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Client } from '@temporalio/client';
+import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
+import { createLog } from '../../../src/platform/log/log.ts';
+import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { startWorker } from '../../../src/run/main/start-worker.ts';
+import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
+import { readSchedule, type ScheduleName, scheduleNames } from '../../../src/temporal/schedules/schedules.ts';
+import { createTestEnvironment, type TestEnvironment } from '../../support/service/service.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let environment: TestEnvironment;
+let client: Client;
+const closings: (() => Promise<void>)[] = [];
+const metrics = createMetrics();
+before(async () => {
+  environment = await createTestEnvironment({ WORKER_QUEUES: 'tasks' });
+  closings.push(() => environment.close());
+  const { settings } = environment;
+  const connection = connectTemporal(settings.temporal);
+  client = connection.client;
+  closings.push(connection.close);
+  const fail = (error: unknown) => {
+    throw error;
+  };
+  const worker = await startWorker(settings, createLog({ level: 'silent' }), fail, metrics, undefined, 20);
+  closings.push(() => worker.close());
+  await worker.running;
+});
+after(async () => {
+  for (const close of closings.toReversed()) await close();
+});
+
+for (const name of scheduleNames) {
+  test(`a running worker creates the schedule ${name} again that Temporal has lost, and leaves a paused one paused`, async () => {
+    const queues = taskQueuesOf(environment.settings.taskQueue);
+    const stateOf = async () => (await readSchedule(client, queues, name)).state;
+    const { id, state } = await readSchedule(client, queues, name);
+    assert.equal(state, 'active');
+    await client.schedule.getHandle(id).delete();
+    await waitFor('the schedule', async () => ((await stateOf()) === 'active' ? true : undefined));
+    await waitFor('the metric', async () => ((await isPresent(name)) === 1 ? true : undefined));
+
+    await client.schedule.getHandle(id).pause();
+    // Temporal processes a pause after it has answered.
+    await waitFor('the pause', async () => ((await stateOf()) === 'paused' ? true : undefined));
+    metrics.registry.resetMetrics();
+    await waitFor('another check', async () => isPresent(name));
+    assert.equal(await stateOf(), 'paused');
+  });
+}
+
+async function isPresent(name: ScheduleName): Promise<number | undefined> {
+  const text = await metrics.registry.getSingleMetricAsString('videogen_schedule_present');
+  const value = new RegExp(`schedule="${name}"\\} (\\d)$`, 'm').exec(text)?.[1];
+  return value === undefined ? undefined : Number(value);
+}
