@@ -25,7 +25,7 @@ export type GenerationAttempts = {
 type Attempt = { readonly taskId: string; readonly ended: AbortController };
 
 /** A cancelled task costs upstream until its attempt is stopped. */
-const endedPollMs = 3_000;
+export const endedPollMs = 3_000;
 
 export function createGenerationAttempts({ touch, listEnded, onError }: GenerationAttemptsDeps): GenerationAttempts {
   const polls = [

@@ -3,10 +3,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { commands } from '../dist/src/run/cli/commands.js';
-import { scrapeMetrics } from '../dist/src/run/metrics/scrape-metrics.js';
+import { scrapeMetrics } from '../dist/src/run/metrics/scraped-gauges.js';
 import { eventMetrics } from '../dist/src/run/metrics/metrics.js';
 import { tableGrowth } from '../dist/src/library/operations/table-growth.js';
 import { jobStates } from '../dist/src/tasks/jobs/job-states.js';
+import { limitRows } from '../dist/src/run/limits.js';
 import { buildInfo } from '../dist/src/run/metrics/process-metrics.js';
 
 const program = new Command('videogen');
@@ -27,7 +28,7 @@ const growth = {
   table: Object.entries(tableGrowth).map(([name, { grows, shrinks }]) => [`\`${name}\``, grows, shrinks]),
 };
 
-const architecture = {
+const path = {
   job: Object.entries(jobStates).map(([name, { means, step = '', leadsTo }]) => {
     const file = step === 'run' ? 'run-in-request' : step;
     const states = leadsTo.map((each) => `\`${each}\``).join(', ');
@@ -58,4 +59,5 @@ function writeTables(page, tables) {
 
 writeTables('docs/operations/reference.md', reference);
 writeTables('docs/operations/growth.md', growth);
-writeTables('docs/architecture.md', architecture);
+writeTables('docs/path-of-a-task.md', path);
+writeTables('docs/lifecycle.md', { 'what happens': limitRows });

@@ -102,7 +102,6 @@ test('no document is too long to be read', () => {
   const alerts = textOf('ops/prometheus/alerts.yml').match(/- alert: /g)?.length ?? 0;
   const limits: Readonly<Record<string, number>> = {
     'README.md': 200,
-    'docs/architecture.md': 250,
     'docs/operations/runbooks.md': 10 + 9 * alerts,
   };
   const lengths = documents.map((document) => [document, textOf(document).split('\n').length - 1] as const);

@@ -42,7 +42,7 @@ const characters = inputLimits.maxPromptLength.toLocaleString('en-US');
 const facts: readonly (readonly [page: string, text: string])[] = [
   ['docs/api.md', `2xx within ${callbackTimeoutMs / 1000} seconds`],
   ['docs/api.md', spans(retries, ' and')],
-  ['docs/architecture.md', spans(retries, ', and')],
+  ['docs/path-of-a-task.md', spans(retries, ', and')],
   ['docs/api.md', `Videos are deleted after ${days} days by default`],
   ['docs/api.md', `request bodies of ${maxBodyBytes / 1024} KiB`],
   ['docs/api.md', `${countOf('CREATE_RATE')} creates and ${countOf('READ_RATE')} other requests in 10 s`],

@@ -9,7 +9,7 @@ import {
 import type { ChargedTask } from '../activities/confirm-charge.ts';
 import type { CallbackActivities, GenerationActivities, MainActivities } from '../activities/index.ts';
 import { retryPace } from '../src/tasks/accept/retry-pace.ts';
-import { taskQueuesOf } from '../src/temporal/connection/task-queues.ts';
+import { maxQueueMs, taskQueuesOf } from '../src/temporal/connection/task-queues.ts';
 
 // One proxy per retry policy. No task fails because of the number of its
 // attempts, which a deploy would use up. An activity that cannot succeed throws
@@ -71,8 +71,6 @@ export const storing = proxyActivities<Pick<MainActivities, 'storeResult'>>({
   summary: 'copy, check and measure the video',
 });
 
-/** A task that waits longer for a free worker is refunded; its deadline counts only while the generation runs. */
-const maxQueueMs = 24 * 60 * 60_000;
 /** The activity enforces its own deadline; Temporal's later limit ends an activity that hangs. */
 const graceMs = 60_000;
 

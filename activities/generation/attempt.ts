@@ -61,7 +61,7 @@ export async function markGenerating({ deps, task, started }: Attempt, sinceMs =
 }
 
 /** Short enough to end before a worker that shuts down is stopped by force. */
-const createGraceMs = 10_000;
+export const createGraceMs = 10_000;
 
 /**
  * Runs a create, or records its job, under a signal that aborts ten seconds after `signal`: the upstream may have accepted a job whose id

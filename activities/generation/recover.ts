@@ -74,7 +74,7 @@ export async function waitForProvider(
 }
 
 /** After this the lookup of a lost create ends without a result. */
-const lookUpLimitMs = 10 * 60_000;
+export const lookUpLimitMs = 10 * 60_000;
 const pauseAfterErrorMs = 15_000;
 
 /** Finds the job of a create whose response was lost. If the upstream does not have it, another one may be created. */

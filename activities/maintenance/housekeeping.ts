@@ -35,7 +35,7 @@ import { forEachRow, pageSize } from './for-each-row.ts';
 import { deleteTaskFiles } from '../task-files.ts';
 
 /** Media of a failed task is deleted after this time, when no attempt of it can be alive. */
-const leftoverMs = hourMs;
+export const leftoverMs = hourMs;
 const maxSweptSlots = 1_000;
 const usagePageSize = 2_000;
 

@@ -1,3 +1,4 @@
+import { maxQueueMs } from '../../src/temporal/connection/task-queues.ts';
 import { payloadKeyError } from '../../src/temporal/connection/payload-keys.ts';
 import type {
   CodeFailure,
@@ -26,13 +27,11 @@ export type ReconcileTasksDeps = RowDeps & {
 };
 
 /** A younger task is left to the process that accepted it. */
-const startGraceMs = 10_000;
+export const startGraceMs = 10_000;
 /** A workflow task that can continue does so within this time, on a machine that is not overloaded. */
 const stepMs = 15_000;
 /** Later than the limits that the activity and the workflow enforce themselves (workflows/steps.ts), for when neither runs. */
-const deadlineGraceMs = 2 * 60_000;
-/** Limits the time without generation: in queues, or while the video is stored. */
-const maxWaitMs = 24 * 60 * 60_000;
+export const deadlineGraceMs = 2 * 60_000;
 
 type Reconciled = { started: number; refunded: number; failed: number };
 
@@ -126,7 +125,7 @@ function isPermanent({ since, retriedAt }: CodeFailure, stuckTaskMs: number): bo
  * its deadline limits it instead.
  */
 function hasWaitedTooLong({ ageMs, ranMs, isGenerating }: UnfinishedTask): boolean {
-  return !isGenerating && ageMs - ranMs > maxWaitMs + deadlineGraceMs;
+  return !isGenerating && ageMs - ranMs > maxQueueMs + deadlineGraceMs;
 }
 
 /**

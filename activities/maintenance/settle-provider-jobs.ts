@@ -24,7 +24,7 @@ export type SettleProviderJobsDeps = Pick<GenerationDeps, 'db' | 'log' | 'events
 /** A page whose rows all wait for a provider that hangs takes a minute; the activity may take 90 s (workflows/reconcile.ts). */
 const pageSize = 64;
 /** A generation that is being cancelled stops its own job within this time. */
-const stopGraceMs = 30_000;
+export const stopGraceMs = 30_000;
 
 /**
  * Settles jobs of tasks that have ended, which may still run upstream, and cost money there: after a termination, a worker that died

@@ -6,7 +6,7 @@ import { forEachRow, type RowDeps } from './for-each-row.ts';
 // Steps of `reconcile` that start workflows which should run. They are idempotent and driven from the database.
 
 /** The workflow of a delivery itself sends a callback that is late by up to this time. */
-const callbackGraceMs = 60_000;
+export const callbackGraceMs = 60_000;
 
 export type StartOwedCallbacksDeps = RowDeps & { readonly engine: Pick<Engine, 'wakeDelivery'> };
 

@@ -12,7 +12,7 @@ import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
 import { listSpendCaps, setSpendCaps } from '../../src/accounts/limits/spend-caps.ts';
 import type { VideoFacts } from '../../src/media/video/probe-video.ts';
-import type { ServiceEvent } from '../../src/run/metrics/events.ts';
+import type { ServiceEvent } from '../../src/run/metrics/service-event.ts';
 import type { Model, ShortfallPolicy } from '../../src/catalogue/models/model.ts';
 import type { PriceRow } from '../../src/catalogue/prices/price-conditions.ts';
 import { acceptTask } from '../../src/tasks/accept/accept-task.ts';

@@ -34,7 +34,7 @@ export type ModelCatalogue = ReadonlyMap<string, Model>;
 /** The installation's models. The parser of requests, the OpenAPI document and `GET /models` are made from this one value. */
 export type Offer = { readonly models: ModelCatalogue };
 
-const thirtyMinutesMs = 30 * 60_000;
+export const defaultDeadlineMs = 30 * 60_000;
 
 /** The price of a model that costs the same for every input. */
 function perSecond(creditsPerSecond: number): PriceRow {
@@ -59,7 +59,7 @@ export const defaultModels: readonly Model[] = [
     input: standardInput,
     prices: [perSecond(41)],
     providers: ['preview'],
-    deadlineMs: thirtyMinutesMs,
+    deadlineMs: defaultDeadlineMs,
   },
   {
     model: 'videogen-2.0-fast',
@@ -69,7 +69,7 @@ export const defaultModels: readonly Model[] = [
     input: standardInput,
     prices: [perSecond(33)],
     providers: ['preview'],
-    deadlineMs: thirtyMinutesMs,
+    deadlineMs: defaultDeadlineMs,
   },
 ];
 

@@ -10,7 +10,7 @@ type Declared<Arguments extends readonly unknown[]> = Statement & {
   readonly values?: (...given: Arguments) => readonly unknown[];
 };
 /** A page of rows older than `minAgeMs`, after the row with this id. */
-export type AgedPage = { readonly minAgeMs: number; readonly after?: string | undefined; readonly limit: number };
+export type AgedPageQuery = { readonly minAgeMs: number; readonly after?: string | undefined; readonly limit: number };
 
 const asGiven = (...given: readonly unknown[]) => given;
 

@@ -2,7 +2,7 @@ import { access, constants, stat, statfs } from 'node:fs/promises';
 import { errorCode } from '../errors.ts';
 
 /** A disk is full below this much free space, or below this share of a small one. The rest is for what is under way. */
-const reserveBytes = 128 * 1024 * 1024;
+export const reserveBytes = 128 * 1024 * 1024;
 const reserveShare = 0.1;
 /** Each task needs some files. */
 const reserveFiles = 1_000;

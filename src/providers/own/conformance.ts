@@ -17,7 +17,7 @@ import {
   type Run,
   stopTimeoutMs,
 } from './conformance-run.ts';
-import { checkRange, download } from './conformance-video.ts';
+import { checkRange, download } from './conformance-download.ts';
 
 // Plays Videogen's requests, and their failures, against a running server of docs/providers/own.md.
 

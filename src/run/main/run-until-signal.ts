@@ -3,7 +3,7 @@ import type { Log } from '../../platform/log/log.ts';
 import type { RunningPart } from '../config/settings.ts';
 
 /** The process exits after this time even if it is not drained, because an orchestrator would kill it anyway. */
-const drainLimitMs = 45_000;
+export const processDrainMs = 45_000;
 
 export type Stopping = {
   /** The first signal. `npm start` listens from the start, so that a signal never leaves its servers running. */
@@ -32,7 +32,7 @@ export async function runUntilSignal(
   const timer = setTimeout(() => {
     log.error('drain timed out');
     process.exit(1);
-  }, drainLimitMs);
+  }, processDrainMs);
   await part.close();
   clearTimeout(timer);
   log.info('stopped');

@@ -19,7 +19,7 @@ import { watchInstallation } from './monitoring/watch-installation.ts';
 import { foldersOf, watchDisks } from './monitoring/watch-disks.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */
-const drainMs = 15_000;
+export const apiDrainMs = 15_000;
 
 const readinessPauseMs = 1_000;
 
@@ -73,8 +73,8 @@ export async function startApi(
     close: async () => {
       stopping.abort();
       taskWaiters.close();
-      await server.close(drainMs);
-      await parts.drain(drainMs);
+      await server.close(apiDrainMs);
+      await parts.drain(apiDrainMs);
       await mailing?.close();
       await Promise.all([readiness.close(), belonging.close(), disks.close(), parts.close()]);
     },

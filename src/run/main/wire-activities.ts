@@ -22,7 +22,7 @@ import type { VideoInspector } from '../../media/video/inspect-video.ts';
 import type { VideoNormaliser } from '../../media/ffmpeg/normalize-video.ts';
 import type { MediaFetch } from '../../media/references/reference-media.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
-import type { ServiceEvents } from '../metrics/events.ts';
+import type { ServiceEvents } from '../metrics/service-event.ts';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Providers, TestProvider } from '../../providers/registry.ts';

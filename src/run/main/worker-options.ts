@@ -7,8 +7,8 @@ import { currentTracing } from './monitoring/tracing.ts';
 import { wireActivities, type WorkerParts } from './wire-activities.ts';
 
 /** Running activities are cancelled after the first time; the worker stops after the second. */
-const graceMs = 5_000;
-const forceMs = 20_000;
+export const workerGraceMs = 5_000;
+export const workerForceMs = 20_000;
 
 /** The worker of each queue that this process serves. */
 export function workerOptions(settings: Settings, parts: WorkerParts): WorkerOptions[] {
@@ -17,8 +17,8 @@ export function workerOptions(settings: Settings, parts: WorkerParts): WorkerOpt
   return settings.workerQueues.map((name) => ({
     namespace: settings.temporal.namespace,
     dataConverter: dataConverterOf(settings.temporal),
-    shutdownGraceTime: graceMs,
-    shutdownForceTime: forceMs,
+    shutdownGraceTime: workerGraceMs,
+    shutdownForceTime: workerForceMs,
     ...currentTracing()?.worker,
     ...versionOf(settings),
     ...optionsOf[name](settings, activities),

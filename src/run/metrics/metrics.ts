@@ -2,7 +2,7 @@ import type { PartName } from '../../platform/process/part-name.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { DatabaseUsage } from '../../platform/database/database.ts';
-import type { ServiceEvents } from './events.ts';
+import type { ServiceEvents } from './service-event.ts';
 import { healthMetrics } from './health-metrics.ts';
 import type { EventMetric, Sample } from './metric.ts';
 import { namesOf } from './label-values.ts';
@@ -11,7 +11,7 @@ import { readAtScrapes } from './read-at-scrapes.ts';
 import { requestMetrics } from './request-metrics.ts';
 import { taskMetrics } from './task-metrics.ts';
 
-/** Metrics that a process derives from its own events; src/run/metrics/scrape-metrics.ts has the gauges that are read at each scrape. */
+/** Metrics that a process derives from its own events; src/run/metrics/scraped-gauges.ts has the gauges that are read at each scrape. */
 export const eventMetrics: readonly EventMetric[] = [
   ...requestMetrics,
   ...taskMetrics,

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { scrapeMetrics, type Snapshot } from './scrape-metrics.ts';
+import { scrapeMetrics, type Snapshot } from './scraped-gauges.ts';
 
 export type Sources = { readonly [Name in keyof Snapshot]?: () => Promise<Snapshot[Name]> };
 

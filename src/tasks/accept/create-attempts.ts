@@ -21,7 +21,7 @@ export function isAttempt({ attempt, idempotencyKey }: NewTask): boolean {
  * A repeat of an older create is a new task, unless the client states a longer timeout. So is a first attempt that arrives more than a minute
  * after its repeat, and a repeat of a task that has failed.
  */
-const defaultWindowMs = 60_000;
+export const countedRetryMs = 60_000;
 
 // An attempt whose commit is retried finds first what an earlier commit of it created or recorded, if that commit went through although
 // its response was lost.
@@ -32,7 +32,7 @@ where account_id = $1 and id in ($5, (select task_id from create_attempts where 
 const isIdentical = `account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
     and created_at > now() - $6::float8 * interval '1 ms' and state <> 'fail'`;
 
-function valuesOf({ taskId, accountId, by, requestSha256, repeatWindowMs = defaultWindowMs }: NewTask) {
+function valuesOf({ taskId, accountId, by, requestSha256, repeatWindowMs = countedRetryMs }: NewTask) {
   return [
     accountId,
     by?.kind === 'key' ? by.keyId : undefined,

@@ -9,7 +9,7 @@ import { defaultQueueLimits, type QueueLimits } from '../../platform/database/co
 import { type Database, DatabaseBusy, DatabaseUnavailable, wasCancelled } from '../../platform/database/database.ts';
 
 const retryDelaysMs = [100, 400, 1_000] as const;
-const retryLimitMs = 2_000;
+export const uncertainRetryMs = 2_000;
 
 /** `accept` returns undefined if it neither accepts nor refuses: the task may still be accepted otherwise. */
 type Acceptance<Outcome> = {
@@ -52,7 +52,7 @@ export async function acceptWithRetry(
       // A busy database has already used up the client's waiting time.
       const mayRetry = isUnavailable && !(error instanceof DatabaseBusy);
       const delayMs = (mayRetry ? retryDelaysMs[retry] : undefined) ?? Infinity;
-      if (performance.now() - startedAt + delayMs <= retryLimitMs) await delay(delayMs);
+      if (performance.now() - startedAt + delayMs <= uncertainRetryMs) await delay(delayMs);
       else if (isUncertain) return uncertainOutcome(task, refundUncertain, error);
       else throw error;
     }

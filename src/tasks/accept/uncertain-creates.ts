@@ -24,7 +24,7 @@ export type UncertainCreateDeps = {
 };
 
 const pollEveryMs = 500;
-const defaultConclusiveMs = 20_000;
+export const conclusiveAfterMs = 20_000;
 const maxUncertain = 10_000;
 
 /** `cancelled`, although the client did not cancel: the response states that the request charges nothing. */
@@ -49,7 +49,7 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
       for (const task of uncertain.values()) {
         const outcome = await refundIfCreated(deps, task).catch(() => undefined);
         if (outcome === undefined) break;
-        if (outcome === 'none' && Date.now() - task.since < (deps.conclusiveMs ?? defaultConclusiveMs)) continue;
+        if (outcome === 'none' && Date.now() - task.since < (deps.conclusiveMs ?? conclusiveAfterMs)) continue;
         uncertain.delete(task.taskId);
         deps.events.emit({ kind: 'uncertain_create_resolved', outcome });
         if (outcome !== 'none') deps.log.warn({ ...task, outcome }, 'uncertain create found');

@@ -1,4 +1,4 @@
-// The states of an upstream job. The types, the SQL of rows, the check of the column `outcome`, and the table in docs/architecture.md
+// The states of an upstream job. The types, the SQL of rows, the check of the column `outcome`, and the table in docs/path-of-a-task.md
 // come from this declaration.
 
 type JobStateRule = {

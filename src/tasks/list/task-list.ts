@@ -14,7 +14,7 @@ import { listTaskEntries } from '../../credits/ledger/credits.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { findDelivery, listDeliveryAttempts } from '../callbacks/deliveries.ts';
 import { listProviderJobs } from '../jobs/provider-jobs.ts';
-import { type AgedPage, many, none, one } from '../../platform/database/statement.ts';
+import { type AgedPageQuery, many, none, one } from '../../platform/database/statement.ts';
 import { leastId, microseconds, pageStart, parametersOf } from '../../platform/database/sql.ts';
 import { makerColumn, type Maker } from './task-maker.ts';
 import { taskColumns } from '../task-rows.ts';
@@ -106,7 +106,7 @@ export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
 };
 
 /** Lists unfinished tasks older than `minAgeMs`, oldest first. */
-export const listUnfinishedTasks = many<UnfinishedTask, [page: AgedPage]>({
+export const listUnfinishedTasks = many<UnfinishedTask, [page: AgedPageQuery]>({
   name: 'list-unfinished-tasks',
   text: `
 select id as "taskId", account_id as "accountId", model, state, (extract(epoch from now() - created_at) * 1000)::bigint as "ageMs",

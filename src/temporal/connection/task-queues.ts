@@ -9,6 +9,9 @@ export type QueueName = (typeof queueNames)[number];
 /** The names of an installation's queues in Temporal. */
 export type TaskQueues = Readonly<Record<QueueName, string>>;
 
+/** A task that waits longer for a free worker is refunded; its deadline counts only while the generation runs. */
+export const maxQueueMs = 24 * 60 * 60_000;
+
 export function taskQueuesOf(main: string): TaskQueues {
   return {
     // Workflows, and the short activities on database and store.

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { readBooks } from '../../../src/credits/ledger/credits.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import type { ServiceEvent } from '../../../src/run/metrics/events.ts';
+import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
 import type { Emits } from '../../../src/platform/metrics/emits.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import type { CreditPackage } from '../../../src/catalogue/file/packages-schema.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { ServiceEvent } from '../../../src/run/metrics/events.ts';
+import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
 import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import {
   deleteRequestsUpTo,

@@ -9,7 +9,7 @@ import {
   type Moderator,
   type Verdict,
 } from '../../../src/providers/moderation/moderator.ts';
-import type { ServiceEvent } from '../../../src/run/metrics/events.ts';
+import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
 import { type ModerationHook as Fake, startModerationHook } from '../../fakes/moderation-hook.ts';
 import { untilTurn } from '../../support/until-turn.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,4 +1,4 @@
-import type { ServiceEvents, ServiceEvent } from '../../../src/run/metrics/events.ts';
+import type { ServiceEvents, ServiceEvent } from '../../../src/run/metrics/service-event.ts';
 
 export const silentEvents: ServiceEvents = { emit: () => {} };
 

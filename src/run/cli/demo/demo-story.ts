@@ -21,7 +21,7 @@ import { createAccount } from '../../../credits/open-account.ts';
 import { createDatabase } from '../../../platform/database/database.ts';
 import { createApiKey } from '../../../accounts/keys/keys.ts';
 import { type GenerationOptions, withRequestBody } from '../generate/generation-options.ts';
-import { saveVideo, serveOnLoopback } from '../generate/local-files.ts';
+import { saveVideo, serveOnLoopback } from '../generate/serve-and-save.ts';
 import { CommandError, table } from '../output.ts';
 import type { Story } from './story-output.ts';
 

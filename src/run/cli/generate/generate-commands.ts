@@ -23,7 +23,7 @@ import {
 import { describeFields, readSetting } from './model-fields.ts';
 import { unknownName } from '../../../platform/text/did-you-mean.ts';
 import { interrupted, type Interruptions, listenForInterruptions } from '../interruption.ts';
-import { saveVideo } from './local-files.ts';
+import { saveVideo } from './serve-and-save.ts';
 import { CommandError, invocation, isJson, printAnswer, wrongUsage } from '../output.ts';
 import { addServiceOptions, keyHint, readServiceOptions, type ServiceOptions, startHint } from './service-options.ts';
 import { createStory, type Story } from '../demo/story-output.ts';

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TaskRequest } from '../../../../clients/typescript/src/index.ts';
 import type { Catalogue } from '../../../catalogue/file/catalogue-schema.ts';
 import type { Setting } from './model-fields.ts';
-import { isUrl, type LocalServer, serveFile } from './local-files.ts';
+import { isUrl, type LocalServer, serveFile } from './serve-and-save.ts';
 
 /**
  * The options of `demo` and `generate`; the service validates their values.

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import pTimeout from 'p-timeout';
 import { errorCode } from '../../../platform/errors.ts';
 import type { Log } from '../../../platform/log/log.ts';
-import type { ServiceEvents } from '../../metrics/events.ts';
+import type { ServiceEvents } from '../../metrics/service-event.ts';
 import type { PartName } from '../../../platform/process/part-name.ts';
 import { clockWarnMs } from '../../../platform/database/clock.ts';
 import { createDatabase, type Database } from '../../../platform/database/database.ts';

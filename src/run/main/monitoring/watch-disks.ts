@@ -1,6 +1,6 @@
 import pTimeout from 'p-timeout';
 import type { Settings } from '../../config/settings.ts';
-import type { ServiceEvents } from '../../metrics/events.ts';
+import type { ServiceEvents } from '../../metrics/service-event.ts';
 import type { PartName } from '../../../platform/process/part-name.ts';
 import { type DiskState, diskProblemOf, readDisk } from '../../../platform/process/disk.ts';
 import type { Log } from '../../../platform/log/log.ts';
