@@ -14,7 +14,7 @@ import type { VideoNormaliser } from '../src/media/ffmpeg/normalize-video.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';
 import type { TaskEvents } from '../src/tasks/emitted-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
-import type { GeneratedVideo } from '../src/providers/contract.ts';
+import type { GeneratedVideo } from '../src/providers/provider-contract.ts';
 import { withRetryRecorded } from './activity-failure.ts';
 import { keepAliveMs } from './heartbeats.ts';
 import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-files.ts';

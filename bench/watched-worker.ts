@@ -1,7 +1,7 @@
 import { readConfig } from '../src/run/config/config.ts';
 import { createLog } from '../src/platform/log/log.ts';
 import { createMetrics } from '../src/run/metrics/metrics.ts';
-import type { Provider } from '../src/providers/contract.ts';
+import type { Provider } from '../src/providers/provider-contract.ts';
 import type { OpenProvider, Providers } from '../src/providers/registry.ts';
 import { externalSettings } from '../src/run/config/settings.ts';
 import { fatalErrors, runUntilSignal } from '../src/run/main/run-until-signal.ts';

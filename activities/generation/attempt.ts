@@ -4,7 +4,7 @@ import type { ResultStore } from '../../src/media/store/result-store.ts';
 import type { TaskEvents } from '../../src/tasks/emitted-events.ts';
 import type { CatalogueModel } from '../../src/catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../src/platform/database/database.ts';
-import type { JobRequest } from '../../src/providers/contract.ts';
+import type { JobRequest } from '../../src/providers/provider-contract.ts';
 import type { Providers } from '../../src/providers/registry.ts';
 import type { VideoForm } from '../../src/catalogue/media/video-form.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/task-rows.ts';

@@ -1,6 +1,6 @@
 import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../src/platform/outbound/resumable-download.ts';
-import { type GeneratedVideo, VideoLost } from '../../src/providers/contract.ts';
+import { type GeneratedVideo, VideoLost } from '../../src/providers/provider-contract.ts';
 import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
 import { storeDelivered, usablePoster } from '../store-result.ts';

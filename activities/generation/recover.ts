@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { detailOf, isStorable } from '../../src/providers/answers.ts';
-import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
+import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/providers/provider-contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { createSettledAfterMs, countRivals, listClaimedJobs } from '../../src/tasks/jobs/job-creates.ts';
 import type { ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';

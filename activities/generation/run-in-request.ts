@@ -1,4 +1,4 @@
-import type { RunOutcome } from '../../src/providers/contract.ts';
+import type { RunOutcome } from '../../src/providers/provider-contract.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import { recordLostRun } from '../../src/tasks/jobs/job-creates.ts';
 import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';

@@ -1,5 +1,5 @@
 import pTimeout from 'p-timeout';
-import type { NotAccepted, Refused } from '../../src/providers/contract.ts';
+import type { NotAccepted, Refused } from '../../src/providers/provider-contract.ts';
 import { coolDown, endAfter, endJob, endJobWithTaskFailure, logFields } from '../../src/tasks/jobs/decide-job-end.ts';
 import type { JobBase, JobIn, Stop } from '../../src/tasks/jobs/job.ts';
 import { failureFor, providerFailures } from '../../src/tasks/jobs/job-failures.ts';

@@ -7,7 +7,7 @@ import { TaskError } from '../../src/catalogue/tasks/task-error.ts';
 import { type MediaLinks, type MediaRole, noMedia } from '../../src/catalogue/media/media-by-role.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { detailOf } from '../../src/providers/answers.ts';
-import type { JobRequest, PolledProvider } from '../../src/providers/contract.ts';
+import type { JobRequest, PolledProvider } from '../../src/providers/provider-contract.ts';
 import { mediaOf, picturesOf } from '../../src/providers/requests/media-parts.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';

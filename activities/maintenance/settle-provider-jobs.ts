@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/platform/text/json.ts';
 import type { Engine } from '../../src/catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../src/catalogue/tasks/task.ts';
-import type { Job, JobStatus, PolledProvider } from '../../src/providers/contract.ts';
+import type { Job, JobStatus, PolledProvider } from '../../src/providers/provider-contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { listProviderJobs, type ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';
 import { recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';

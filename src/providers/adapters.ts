@@ -6,7 +6,7 @@ import { createArkProvider } from './ark/ark-provider.ts';
 import { createCogProvider } from './cog/cog-provider.ts';
 import { createComfyV2Provider } from './comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from './comfy/comfyui-provider.ts';
-import type { FrozenConfig, JobTerms, Provider, UpstreamClient, Warn } from './contract.ts';
+import type { FrozenConfig, JobTerms, Provider, UpstreamClient, Warn } from './provider-contract.ts';
 import { credentialsOf, secretQueryOf } from './http/auth.ts';
 import { type ProviderFile, readProviderFile } from '../catalogue/providers/file-schema.ts';
 import { fixedHeaders } from './http/headers.ts';

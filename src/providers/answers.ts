@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseRetryAfter } from '../platform/outbound/retry-after.ts';
 import { isObject, parsedJson, type JsonObject } from '../platform/text/json.ts';
-import type { JobStatus, NotAccepted, Refused, SubmitOutcome, UpstreamAnswer, Warn } from './contract.ts';
+import type { JobStatus, NotAccepted, Refused, SubmitOutcome, UpstreamAnswer, Warn } from './provider-contract.ts';
 
 // The rules that decide what an answer proves, the same for all upstreams. Each adapter adds the meaning of its vendor's words.
 

@@ -4,7 +4,7 @@ import { isSystemError } from '../platform/errors.ts';
 import { containerOf } from '../platform/outbound/body/media-container.ts';
 import { OutboundError, type OutboundKind } from '../platform/outbound/outbound-error.ts';
 import { detailOf } from './answers.ts';
-import { type GeneratedVideo, type UpstreamClient, VideoLost, type Warn, type Workspace } from './contract.ts';
+import { type GeneratedVideo, type UpstreamClient, VideoLost, type Warn, type Workspace } from './provider-contract.ts';
 
 const [firstPauseMs, maxPauseMs] = [1_000, 60_000];
 /**

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { NotAccepted, RecoverOutcome, SubmitOutcome, RunOutcome, UpstreamClient } from './contract.ts';
+import type { NotAccepted, RecoverOutcome, SubmitOutcome, RunOutcome, UpstreamClient } from './provider-contract.ts';
 import type { PollOutcome } from './jobs/poller.ts';
 
 // Metrics count these events of upstreams. Outcomes are our own words, never an upstream's.

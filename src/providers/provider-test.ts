@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../platform/errors.ts';
-import type { Job, JobStatus, Provider, UpstreamClient } from './contract.ts';
+import type { Job, JobStatus, Provider, UpstreamClient } from './provider-contract.ts';
 import type { ProviderTest } from '../catalogue/providers/provider-test-outcome.ts';
 import { OutboundError } from '../platform/outbound/outbound-error.ts';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Catalogue, type TierEntry, upstreamTermsOf } from '../catalogue/file/catalogue-schema.ts';
 import type { SecretReader } from '../catalogue/file/provider-schema.ts';
 import { adapterOf, type Connection, type DeclaredSettings } from './adapters.ts';
-import type { FrozenConfig, RunProvider, JobTerms, Provider, UpstreamClient, Warn } from './contract.ts';
+import type { FrozenConfig, RunProvider, JobTerms, Provider, UpstreamClient, Warn } from './provider-contract.ts';
 import {
   createPoller,
   createPollReservations,

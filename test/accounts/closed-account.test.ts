@@ -8,7 +8,7 @@ import { acceptLink } from '../../src/accounts/sign-in/sign-in.ts';
 import { type Answer, assertRefused } from '../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/service/http-service.ts';
 import { plainImage } from '../support/hostile/hostile-images.ts';
-import { createTestOperator, type TestOperator } from '../support/service/operator.ts';
+import { createTestOperator, type TestOperator } from '../support/service/operator-key.ts';
 import { newMember } from '../support/service/person.ts';
 import { waitFor } from '../support/wait-for.ts';
 

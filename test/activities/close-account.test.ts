@@ -16,7 +16,7 @@ import type { Database } from '../../src/platform/database/database.ts';
 import { completeTask, findTask } from '../../src/tasks/task-rows.ts';
 import { eventsInto } from '../support/service/events.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { interruptedParts, Killed } from '../support/processes/interrupted-parts.ts';
 import { addUploads, failedTasks } from '../support/tasks/many-tasks.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';

@@ -10,7 +10,7 @@ import { taskEventId } from '../../src/tasks/task-event.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { silentEvents } from '../support/service/events.ts';
 import { modelsAt } from '../support/tasks/fake-providers.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks/tasks.ts';

@@ -20,7 +20,7 @@ import { standardInput, type TaskInput } from '../../src/catalogue/input/task-in
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { failAndRefund, findTask } from '../../src/tasks/task-rows.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
 import { createFakeUpstream } from '../support/tasks/fake-upstream.ts';
 import { interruptedParts } from '../support/processes/interrupted-parts.ts';

@@ -5,7 +5,7 @@ import type { Operation } from '../../src/api/core/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import type { Database, Statement } from '../../src/platform/database/database.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type HttpService, isRequired, startHttpService } from '../support/service/http-service.ts';
 import { type Browser, newBrowser, newPerson } from '../support/service/person.ts';
 import { createHttpClient } from '../support/service/http-client.ts';

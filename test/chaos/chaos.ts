@@ -24,7 +24,7 @@ import { createRandom } from './random.ts';
 import { type Contest, prepareCodes, redeemCodes } from './load/redeem-codes.ts';
 import { type Receiver, startReceiver } from './load/receiver.ts';
 import { type ChaosReport, checkoutsOf, counted, endOfTask, outcomesOf } from './report.ts';
-import { settle } from './settle.ts';
+import { settle } from './wait-until-settled.ts';
 import { passDays } from './load/shop-days.ts';
 import { breakShop } from './load/shop.ts';
 import { explainSlowTasks, lifeMs } from './load/slow-tasks.ts';

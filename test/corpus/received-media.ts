@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import type { TestContext } from 'node:test';
 import type { ProviderClient, ProviderClientOptions } from '../../src/platform/outbound/provider-client.ts';
-import type { PolledProvider } from '../../src/providers/contract.ts';
+import type { PolledProvider } from '../../src/providers/provider-contract.ts';
 import { noMedia, type ReferenceMedia } from '../../src/catalogue/media/media-by-role.ts';
 import { withDefaults } from '../../src/catalogue/input/task-input.ts';
 import { catalogueOf, type Kind, upstreamKey } from '../fakes/kinds.ts';
 import { jobRequest, signal } from '../providers/contract/job-request.ts';
-import { localClient } from '../providers/provider-client.ts';
+import { localClient } from '../providers/loopback-client.ts';
 import { catalogueFrom, openProviders } from '../providers/registry-stage.ts';
 import type { CorpusFile } from './files.ts';
 

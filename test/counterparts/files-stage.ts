@@ -1,9 +1,9 @@
 import type { TestContext } from 'node:test';
-import type { JobStatus } from '../../src/providers/contract.ts';
+import type { JobStatus } from '../../src/providers/provider-contract.ts';
 import { createHttpProvider } from '../../src/providers/http/http-provider.ts';
 import { startScriptedUpstream } from '../fakes/scripted-http.ts';
 import { begun, jobOf, jobRequest, type JobChanges, statusOf } from '../providers/contract/job-request.ts';
-import { clientFor, providerDeps } from '../providers/provider-client.ts';
+import { clientFor, providerDeps } from '../providers/loopback-client.ts';
 import { shippedFile } from '../providers/http/shipped-file.ts';
 
 /** A provider by a file that comes with the service, and the fake of its upstream. */

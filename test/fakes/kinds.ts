@@ -10,7 +10,7 @@ import { startFakeComfyui } from './comfy/comfyui.ts';
 import { startOwnUpstream } from './own-upstream.ts';
 import { startScriptedUpstream } from './scripted-http.ts';
 import type { RunningUpstream } from './upstream-books.ts';
-import { startVideosUpstream } from './videos.ts';
+import { startVideosUpstream } from './videos-server.ts';
 
 // Every kind of provider with an upstream to test it with: its entry in a catalogue, and what its API can do.
 

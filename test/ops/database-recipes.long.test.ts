@@ -13,7 +13,7 @@ import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal } from '../../src/temporal/connection/connect.ts';
 import { createEngine } from '../../src/temporal/workflows/create-engine.ts';
-import { createTask } from '../support/service/api.ts';
+import { createTask } from '../support/service/started-api.ts';
 import { createFakeUpstream } from '../support/tasks/fake-upstream.ts';
 import { findingLine } from '../support/findings.ts';
 import { commandsBeside, createShell } from '../support/console/page-commands.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { call, createTask } from '../support/service/api.ts';
+import { call, createTask } from '../support/service/started-api.ts';
 import { plainImage } from '../support/hostile/hostile-images.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service/service.ts';
 import { waitForEnd } from '../support/tasks/tasks.ts';

@@ -12,7 +12,7 @@ import { listActions } from '../../src/accounts/operators/operator-actions.ts';
 import { createOperator } from '../../src/accounts/operators/operators.ts';
 import { createUser } from '../../src/accounts/people/users.ts';
 import { createLog } from '../../src/platform/log/log.ts';
-import { createTask } from '../support/service/api.ts';
+import { createTask } from '../support/service/started-api.ts';
 import { commandsBeside, createShell, type Shell } from '../support/console/page-commands.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service/service.ts';
 import { waitForEnd } from '../support/tasks/tasks.ts';

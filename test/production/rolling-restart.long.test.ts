@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { call, createTask } from '../support/service/api.ts';
+import { call, createTask } from '../support/service/started-api.ts';
 import { listens } from '../support/processes/listens.ts';
 import { createTestAccount } from '../support/service/service.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -12,7 +12,7 @@ import { createDatabase, type Database } from '../../src/platform/database/datab
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readPrices } from '../../src/credits/prices/price-lists.ts';
 import { listPrices, priceLeadMs, setPrice, withdrawPrice } from '../../src/credits/prices/prices.ts';
-import { createTestDatabase, patientDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, patientDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type DecidedLongAgo, insertDecidedPrice } from '../support/tasks/decided-price.ts';
 import { runs } from '../support/property.ts';
 import { listedTerms, requestOf, standardPrice, taskParam } from '../support/tasks/tasks.ts';

@@ -8,7 +8,7 @@ import { createApiKey } from '../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { recordRead } from '../../src/tasks/accept/create-attempts.ts';
 import { createTaskAcceptor } from '../../src/tasks/accept/task-acceptor.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { runs } from '../support/property.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import { listedTerms, requestOf, taskParam } from '../support/tasks/tasks.ts';

@@ -11,7 +11,7 @@ import { completeTask, confirmCharge, findTask, failAndRefund, beginGeneration }
 import { checkBooks } from '../../src/credits/ledger/ledger-rules.ts';
 import { bookCredits, readBooks } from '../../src/credits/ledger/credits.ts';
 import { createTaskAcceptor } from '../../src/tasks/accept/task-acceptor.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
 import { runs } from '../support/property.ts';
 import { listedTerms, madeUpResult, taskParam, requestOf } from '../support/tasks/tasks.ts';

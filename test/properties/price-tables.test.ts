@@ -20,7 +20,7 @@ import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { findTask, failAndRefund } from '../../src/tasks/task-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
 import { runs } from '../support/property.ts';
 import { taskParam } from '../support/tasks/tasks.ts';

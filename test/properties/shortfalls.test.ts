@@ -15,7 +15,7 @@ import { standardInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
 import { runs } from '../support/property.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';

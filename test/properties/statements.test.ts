@@ -12,7 +12,7 @@ import { statementCsv } from '../../src/credits/reports/statement-csv.ts';
 import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
 import { deleteTaskContent } from '../../src/tasks/end/content-deletion.ts';
 import { completeTask, findTask, failAndRefund } from '../../src/tasks/task-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { shell } from '../support/service/person.ts';
 import { runs } from '../support/property.ts';
 import { plant } from '../support/processes/superuser.ts';

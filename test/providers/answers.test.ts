@@ -10,7 +10,7 @@ import {
   isStorable,
   type Reply,
 } from '../../src/providers/answers.ts';
-import type { SubmitOutcome } from '../../src/providers/contract.ts';
+import type { SubmitOutcome } from '../../src/providers/provider-contract.ts';
 
 const vendorError = { error: { code: 'quota', message: 'no' } };
 

@@ -8,7 +8,7 @@ import { fakeVideoPath } from '../fakes/restartable-server.ts';
 import { serve } from '../support/servers/serve.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { signal } from './contract/job-request.ts';
-import { clientFor } from './provider-client.ts';
+import { clientFor } from './loopback-client.ts';
 
 const video = await readFile(fakeVideoPath);
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createProviderClient } from '../../src/platform/outbound/provider-client.ts';
 import { startHttpService } from '../support/service/http-service.ts';
-import { createTestOperator } from '../support/service/operator.ts';
+import { createTestOperator } from '../support/service/operator-key.ts';
 import { serve } from '../support/servers/serve.ts';
 import { signal } from './contract/job-request.ts';
 import { catalogueFrom, openProviders } from './registry-stage.ts';

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { startFakeComfyui } from '../fakes/comfy/comfyui.ts';
 import { jobOf, jobRequest, signal } from './contract/job-request.ts';
 import { mostInASecond } from './jobs/poller-stage.ts';
-import { localClient } from './provider-client.ts';
+import { localClient } from './loopback-client.ts';
 import { catalogueFrom, openProviders } from './registry-stage.ts';
 
 test('a changed workflow counts for the next task, without a restart', async (t) => {

@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { mayRunAgain as mayRunAgainByDefault, type Plan } from './plan.ts';
-import { type FileReport, hasPassed, type ProcessRun, runInProcess } from './run-process.ts';
+import { type FileReport, hasPassed, type ProcessRun, runInProcess } from './spawn-tests.ts';
 
 export type TestRun = Omit<ProcessRun, 'signal'> & {
   /** Processes that run at a time. */

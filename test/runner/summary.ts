@@ -1,6 +1,6 @@
 import { topFolder } from './plan.ts';
 import type { Flake, RunResult } from './run-files.ts';
-import { type FileReport, failedTests, hasPassed } from './run-process.ts';
+import { type FileReport, failedTests, hasPassed } from './spawn-tests.ts';
 
 // A run prints a line for each file that ended, and at the end what a reader of only the last lines of a log needs.
 

@@ -10,7 +10,7 @@ import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
 import { callbackWorkflowId } from '../../src/temporal/connection/task-queues.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
-import { type Api, createdTask, post, recordInfo, waitForRecord } from '../support/service/api.ts';
+import { type Api, createdTask, post, recordInfo, waitForRecord } from '../support/service/started-api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { connectEngine, type EngineClient } from '../support/service/installation.ts';
 import { owedCallback, waitForDelivery } from '../support/tasks/owed-callback.ts';

@@ -12,7 +12,14 @@ import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { type FieldName, inputFieldNames } from '../../src/catalogue/input/task-input.ts';
 import { upstreamKey } from '../fakes/kinds.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
-import { type Answer, type Api, createdTask, post, resultUrlsIn, waitForRecord } from '../support/service/api.ts';
+import {
+  type Answer,
+  type Api,
+  createdTask,
+  post,
+  resultUrlsIn,
+  waitForRecord,
+} from '../support/service/started-api.ts';
 import {
   defaults,
   everyField,

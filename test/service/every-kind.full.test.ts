@@ -15,9 +15,9 @@ import { catalogueOf, kinds, upstreamKey, writeKindFiles } from '../fakes/kinds.
 import { startRestartableServer } from '../fakes/restartable-server.ts';
 import { startScriptedUpstream } from '../fakes/scripted-http.ts';
 import type { RunningUpstream } from '../fakes/upstream-books.ts';
-import { startVideosUpstream } from '../fakes/videos.ts';
+import { startVideosUpstream } from '../fakes/videos-server.ts';
 import { shippedFile } from '../providers/http/shipped-file.ts';
-import { type Api, createdTask, recordInfo } from '../support/service/api.ts';
+import { type Api, createdTask, recordInfo } from '../support/service/started-api.ts';
 import { noise, plainImage } from '../support/hostile/hostile-images.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service/service.ts';
 import { waitForEnd } from '../support/tasks/tasks.ts';

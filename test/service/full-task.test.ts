@@ -18,7 +18,7 @@ import {
   recordInfo,
   resultUrlsIn,
   waitForRecord,
-} from '../support/service/api.ts';
+} from '../support/service/started-api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
 import { waitFor } from '../support/wait-for.ts';

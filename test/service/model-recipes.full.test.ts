@@ -11,7 +11,7 @@ import { upstreamKey } from '../fakes/kinds.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
 import type { RunningUpstream } from '../fakes/upstream-books.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
-import { type Api, call } from '../support/service/api.ts';
+import { type Api, call } from '../support/service/started-api.ts';
 import { argumentsOf, documentedRecipes } from '../support/documents/documented-recipes.ts';
 import { clips } from '../support/hostile/hostile-clips.ts';
 import { plainImage } from '../support/hostile/hostile-images.ts';

@@ -8,7 +8,7 @@ import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { skipWithoutPython, startExampleUpstream } from '../fakes/example-upstream.ts';
 import type { RunningUpstream } from '../fakes/upstream-books.ts';
-import { type Api, createdTask, createTask } from '../support/service/api.ts';
+import { type Api, createdTask, createTask } from '../support/service/started-api.ts';
 import { connectEngine, type EngineClient } from '../support/service/installation.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service/service.ts';
 import { entryKinds, waitForEnd } from '../support/tasks/tasks.ts';

@@ -13,7 +13,7 @@ import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/tasks/fake-upstream.ts';
 import { type FakeTerms, providersOf } from '../support/tasks/fake-providers.ts';
 import { type DeathPoint, interruptedParts } from '../support/processes/interrupted-parts.ts';

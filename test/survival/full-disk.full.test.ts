@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Finding } from '../../src/run/doctor/finding.ts';
 import { freePort } from '../../src/run/embedded/persisted-port.ts';
-import { type Api, createTask, createdTask, waitForRecord } from '../support/service/api.ts';
+import { type Api, createTask, createdTask, waitForRecord } from '../support/service/started-api.ts';
 import { startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { remainingOf } from '../support/processes/processes.ts';
 import { endOf, endPrograms } from '../support/processes/programs.ts';

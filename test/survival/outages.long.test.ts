@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
 import type { RunningPart } from '../../src/run/config/settings.ts';
-import { type Api, call, createdTask } from '../support/service/api.ts';
+import { type Api, call, createdTask } from '../support/service/started-api.ts';
 import {
   connectEngine,
   createInstallation,

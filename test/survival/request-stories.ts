@@ -13,7 +13,7 @@ import { findTask } from '../../src/tasks/task-rows.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../fakes/fault-proxy.ts';
 import { type Kind, writeKindFiles } from '../fakes/kinds.ts';
 import type { BookedJob, RunningUpstream } from '../fakes/upstream-books.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { assertPaidOnce } from '../support/fault-verdicts.ts';
 import { catalogueWith, startLife } from '../support/tasks/kind-stage.ts';
 import { playTask } from '../support/tasks/play-task.ts';

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../src/run/embedded/persisted-port.ts';
 import { startTemporal, type TemporalServer } from '../../src/run/embedded/temporal/temporal-server.ts';
-import { type Api, createdTask, waitForRecord } from '../support/service/api.ts';
+import { type Api, createdTask, waitForRecord } from '../support/service/started-api.ts';
 import { testTemporalCli } from '../support/processes/embedded-temporal-cli.ts';
 import { connectEngine, model } from '../support/service/installation.ts';
 import { livingProcesses } from '../support/processes/processes.ts';

@@ -13,7 +13,7 @@ import { listUnfinishedTasks } from '../../src/tasks/list/task-list.ts';
 import { acceptTask, acceptBatch } from '../../src/tasks/accept/accept-task.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { v7 as uuidv7 } from 'uuid';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { createTestAccount } from '../support/service/service.ts';
 import { acceptTestTask, listedPrices, taskParam, requestOf } from '../support/tasks/tasks.ts';
 

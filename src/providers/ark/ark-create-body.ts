@@ -2,7 +2,7 @@ import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
 import { isBlank } from '../../catalogue/input/request-text.ts';
 import type { MediaLinks, ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
-import type { FrozenConfig, JobRequest, RequestBody } from '../contract.ts';
+import type { FrozenConfig, JobRequest, RequestBody } from '../provider-contract.ts';
 import { contentParts, pictureDataUrls } from '../requests/media-parts.ts';
 import { optionFields } from '../../catalogue/providers/option-fields.ts';
 import { jsonBody } from '../requests/request-bodies.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { codedErrorIn, type CreateRules, shownText } from '../answers.ts';
-import type { UpstreamError, NotAccepted } from '../contract.ts';
+import type { UpstreamError, NotAccepted } from '../provider-contract.ts';
 
 // Ark's error codes. A code may be followed by a dot and a detail.
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
 import type { CostRule } from '../../catalogue/prices/upstream-cost.ts';
 import { bodyOf, classifyCreate, codedErrorIn, readBody, replyOf } from '../answers.ts';
-import type { Job, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
+import type { Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createIdReports, findJobId } from '../jobs/job-id.ts';
 import { cancelOutcomes, createRecordReader } from '../jobs/job-records.ts';
 import { findJobOfCreate } from '../jobs/lost-job.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject, type JsonObject, type JsonValue } from '../../platform/text/json.ts';
 import { type CostRule, estimateCost } from '../../catalogue/prices/upstream-cost.ts';
-import type { Cost, Job, JobStatus, LostCreate } from '../contract.ts';
+import type { Cost, Job, JobStatus, LostCreate } from '../provider-contract.ts';
 import { findJobId } from '../jobs/job-id.ts';
 import type { EndState, RecordRules } from '../jobs/job-records.ts';
 import { isRecent } from '../jobs/lost-job.ts';

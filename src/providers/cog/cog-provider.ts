@@ -15,7 +15,7 @@ import type {
   UpstreamClient,
   Warn,
   Workspace,
-} from '../contract.ts';
+} from '../provider-contract.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../platform/outbound/resumable-download.ts';
 import { downloadResult } from '../download-result.ts';

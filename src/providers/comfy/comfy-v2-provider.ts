@@ -10,7 +10,7 @@ import {
   replyOf,
   shownText,
 } from '../answers.ts';
-import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
+import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createRecordReader, type EndState, type RecordRules } from '../jobs/job-records.ts';
 import { retryLookup } from '../jobs/lost-job.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';

@@ -10,7 +10,7 @@ import {
   replyOf,
   shownText,
 } from '../answers.ts';
-import type { UpstreamError, Job, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
+import type { UpstreamError, Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { retryLookup } from '../jobs/lost-job.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';

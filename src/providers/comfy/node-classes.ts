@@ -2,7 +2,7 @@ import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
 import { didYouMean } from '../../platform/text/did-you-mean.ts';
 import { bodyOf, detailOf, replyOf, shownText } from '../answers.ts';
-import type { UpstreamClient } from '../contract.ts';
+import type { UpstreamClient } from '../provider-contract.ts';
 
 /** The inputs that each class of nodes requires. The Comfy API v2 does not list its classes. */
 export type NodeClasses = ReadonlyMap<string, readonly string[]>;

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
 import { fillPlaceholders } from '../../catalogue/providers/placeholders.ts';
 import { detailOf, readBody, type Reply } from '../answers.ts';
-import type { FrozenConfig, JobRequest, NotAccepted, Refused } from '../contract.ts';
+import type { FrozenConfig, JobRequest, NotAccepted, Refused } from '../provider-contract.ts';
 import { type Upload, uploadMedia } from '../requests/upload-media.ts';
 import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
 import type { FormFile } from '../requests/request-bodies.ts';

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../platform/text/json.ts';
 import { bodyOf, type CreateRules, type Reply, shownText, unprovenStatuses, type VendorError } from '../answers.ts';
-import type { Cost, UpstreamError } from '../contract.ts';
+import type { Cost, UpstreamError } from '../provider-contract.ts';
 import type { Expression } from '../../catalogue/providers/expression.ts';
 import type { ErrorRule, ProviderFile } from '../../catalogue/providers/file-schema.ts';
 import { type Reader, textOf } from './reader.ts';

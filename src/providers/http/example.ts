@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { withDefaults } from '../../catalogue/input/task-input.ts';
-import type { Job, JobRequest, PolledProvider, RecoverOutcome, SubmitOutcome, UpstreamClient } from '../contract.ts';
+import type {
+  Job,
+  JobRequest,
+  PolledProvider,
+  RecoverOutcome,
+  SubmitOutcome,
+  UpstreamClient,
+} from '../provider-contract.ts';
 import type { Exchange } from '../../catalogue/providers/example-schema.ts';
 import type { ProviderFile } from '../../catalogue/providers/file-schema.ts';
 import { createHttpProvider } from './http-provider.ts';

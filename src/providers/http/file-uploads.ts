@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { type MediaByRole, noMedia } from '../../catalogue/media/media-by-role.ts';
 import { classifyCreate, type Reply } from '../answers.ts';
-import type { JobRequest, NotAccepted, Refused, RequestBody } from '../contract.ts';
+import type { JobRequest, NotAccepted, Refused, RequestBody } from '../provider-contract.ts';
 import { mediaOf } from '../requests/media-parts.ts';
 import { type Upload, uploadMedia } from '../requests/upload-media.ts';
 import { formBody } from '../requests/request-bodies.ts';

@@ -18,7 +18,7 @@ import type {
   RecoverOutcome,
   RequestBody,
   SubmitOutcome,
-} from '../contract.ts';
+} from '../provider-contract.ts';
 import { findJobOfCreate, retryLookup } from '../jobs/lost-job.ts';
 import { createPolledProvider, startSubmitTimer, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
 import pLimit from 'p-limit';
-import { type Warn } from '../contract.ts';
+import { type Warn } from '../provider-contract.ts';
 import { type Expression, ExpressionError } from '../../catalogue/providers/expression.ts';
 
 /** Receives every evaluated expression: its field in the file, and its value or error. */

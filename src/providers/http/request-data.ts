@@ -3,7 +3,7 @@ import { frameSize } from '../../catalogue/media/frame-size.ts';
 import type { MediaByRole, MediaRole } from '../../catalogue/media/media-by-role.ts';
 import { isBlank } from '../../catalogue/input/request-text.ts';
 import { spellImageReferences, withoutAddresses } from '../requests/task-values.ts';
-import type { FrozenConfig, Job, JobRequest, LostCreate, Refused, RequestBody } from '../contract.ts';
+import type { FrozenConfig, Job, JobRequest, LostCreate, Refused, RequestBody } from '../provider-contract.ts';
 import { leadingImage, mediaDataUrls, mediaOf, tooLarge } from '../requests/media-parts.ts';
 import type { ProviderFile } from '../../catalogue/providers/file-schema.ts';
 import { usesMedia } from '../../catalogue/providers/fields-of-file.ts';

@@ -1,4 +1,4 @@
-import type { Job, JobStatus } from '../contract.ts';
+import type { Job, JobStatus } from '../provider-contract.ts';
 
 /** The end of a job; its upstream no longer has a job that is `lost`. */
 export type FollowOutcome = Extract<JobStatus, { state: 'succeeded' | 'failed' }> | { readonly state: 'lost' };

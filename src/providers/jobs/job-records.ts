@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { classifyPoll, createStateReader, declinesCancel, noVerdict, type NoVerdict, type Reply } from '../answers.ts';
-import type { CancelOutcome, Job, JobStatus, Warn } from '../contract.ts';
+import type { CancelOutcome, Job, JobStatus, Warn } from '../provider-contract.ts';
 
 // Most APIs answer with a record of the job to its creation, to a read and to a cancellation. An adapter declares how its vendor
 // spells records.

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../platform/text/json.ts';
-import type { LostCreate, RecoverOutcome } from '../contract.ts';
+import type { LostCreate, RecoverOutcome } from '../provider-contract.ts';
 
 type Candidate = { readonly id: string; readonly handle?: JsonObject };
 

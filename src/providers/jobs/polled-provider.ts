@@ -6,7 +6,7 @@ import {
   type UpstreamClient,
   VideoLost,
   type Warn,
-} from '../contract.ts';
+} from '../provider-contract.ts';
 import { downloadResult } from '../download-result.ts';
 
 /** The dependencies of every provider whose jobs run upstream. */

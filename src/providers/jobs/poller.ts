@@ -1,7 +1,7 @@
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import pTimeout from 'p-timeout';
 import { detailOf } from '../answers.ts';
-import type { Job, JobStatus, PolledProvider, Warn } from '../contract.ts';
+import type { Job, JobStatus, PolledProvider, Warn } from '../provider-contract.ts';
 import { applyStatus, backoffMs, type FollowOutcome, type FollowedJob, type FollowOptions } from './followed-job.ts';
 
 // Polls one upstream for all jobs of one frozen configuration that this worker follows.

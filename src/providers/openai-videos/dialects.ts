@@ -4,7 +4,7 @@ import type { videoDialects } from '../../catalogue/file/provider-schema.ts';
 import type { OptionValue } from '../../catalogue/input/input-options.ts';
 import type { ReferenceImage, ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
 import type { Resolution } from '../../catalogue/input/input-bounds.ts';
-import type { FrozenConfig, JobRequest, RequestBody } from '../contract.ts';
+import type { FrozenConfig, JobRequest, RequestBody } from '../provider-contract.ts';
 import { contentParts, fittingImages, leadingImage, pictureDataUrls } from '../requests/media-parts.ts';
 import { isMinimaxH3, isVllmField, optionFields } from '../../catalogue/providers/option-fields.ts';
 import { formBody, type FormFile, jpegFile, jsonBody } from '../requests/request-bodies.ts';

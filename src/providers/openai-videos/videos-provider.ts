@@ -12,7 +12,7 @@ import {
   shownText,
   type VendorError,
 } from '../answers.ts';
-import type { CancelOutcome, UpstreamError, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
+import type { CancelOutcome, UpstreamError, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createIdReports, findJobId } from '../jobs/job-id.ts';
 import { createRecordReader, type EndState, outcomeWithoutRecord, type RecordRules } from '../jobs/job-records.ts';
 import { findJobOfCreate, isRecent, retryLookup } from '../jobs/lost-job.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
 import { replyOf } from '../answers.ts';
-import type { UpstreamClient } from '../contract.ts';
+import type { UpstreamClient } from '../provider-contract.ts';
 import {
   type Came,
   cameOf,

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { frameSize } from '../../catalogue/media/frame-size.ts';
 import { classifyCreate, codedErrorIn, type CreateRules, replyOf, shownText } from '../answers.ts';
-import type { UpstreamError, FrozenConfig, JobRequest, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
+import type {
+  UpstreamError,
+  FrozenConfig,
+  JobRequest,
+  JobStatus,
+  PolledProvider,
+  RequestBody,
+} from '../provider-contract.ts';
 import { createRecordReader, type EndState, type RecordRules } from '../jobs/job-records.ts';
 import { retryLookup } from '../jobs/lost-job.ts';
 import { leadingImage, pictureDataUrls } from '../requests/media-parts.ts';

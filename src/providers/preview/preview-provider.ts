@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
-import type { GeneratedVideo, RunProvider, JobRequest, Workspace } from '../contract.ts';
+import type { GeneratedVideo, RunProvider, JobRequest, Workspace } from '../provider-contract.ts';
 import { renderFilm } from './render-film.ts';
 
 export type PreviewDeps = {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { between, choose, createRandom, type Random } from './random.ts';
+import { between, choose, createRandom, type Random } from './film-random.ts';
 
 /** Samples a second; a whole number of them falls on each of the 24 frames. */
 export const samplesPerSecond = 48_000;

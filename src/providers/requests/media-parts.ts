@@ -9,7 +9,7 @@ import type {
   ReferenceMedia,
 } from '../../catalogue/media/media-by-role.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
-import type { Refused } from '../contract.ts';
+import type { Refused } from '../provider-contract.ts';
 
 // Reference media as parts of a request to an upstream. Images and clips were re-encoded by us, so their types are known.
 

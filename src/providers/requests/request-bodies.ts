@@ -1,4 +1,4 @@
-import type { RequestBody } from '../contract.ts';
+import type { RequestBody } from '../provider-contract.ts';
 
 export function jsonBody(value: unknown): RequestBody {
   return { contentType: 'application/json', bytes: JSON.stringify(value) };

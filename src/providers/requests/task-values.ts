@@ -12,7 +12,7 @@ import {
 import { resolutions } from '../../catalogue/input/input-bounds.ts';
 import { mediaFields, type TaskInput } from '../../catalogue/input/task-input.ts';
 import { type PlaceholderTask, usesPlaceholder } from '../../catalogue/providers/placeholders.ts';
-import type { FrozenConfig, JobRequest } from '../contract.ts';
+import type { FrozenConfig, JobRequest } from '../provider-contract.ts';
 import { leadingImage, mediaOf } from './media-parts.ts';
 
 // The values of a task in placeholders and bodies of requests.

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { MediaByRole, ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
-import type { NotAccepted, Refused } from '../contract.ts';
+import type { NotAccepted, Refused } from '../provider-contract.ts';
 import { byRole, clipsOf, fittingImages, picturesOf, tooLarge } from './media-parts.ts';
 import { type FormFile, jpegFile } from './request-bodies.ts';
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { TaskEvents } from '../emitted-events.ts';
 import { estimateCost } from '../../catalogue/prices/upstream-cost.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { CancelOutcome, Cost, JobTerms, UpstreamError } from '../../providers/contract.ts';
+import type { CancelOutcome, Cost, JobTerms, UpstreamError } from '../../providers/provider-contract.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { JobBase, Next, Stop } from './job.ts';
 import { endProviderJob, type JobEnd, recordUpstreamEnd } from './job-ends.ts';

@@ -1,4 +1,4 @@
-import type { UpstreamError } from '../../providers/contract.ts';
+import type { UpstreamError } from '../../providers/provider-contract.ts';
 import { mediaUrlsOf, type TaskInput } from '../../catalogue/input/task-input.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 

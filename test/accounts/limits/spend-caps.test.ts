@@ -18,7 +18,7 @@ import { acceptCappedTask } from '../../../src/tasks/accept/accept-statement.ts'
 import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
 import { acceptWithRetry, createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { settledOrBlocked } from '../../support/database/held-statement.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 

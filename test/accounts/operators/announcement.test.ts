@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, type TestOperator } from '../../support/service/operator-key.ts';
 import { newPerson, type Person } from '../../support/service/person.ts';
 
 let service: HttpService;

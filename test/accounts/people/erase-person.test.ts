@@ -13,7 +13,7 @@ import { createUser, findUser } from '../../../src/accounts/people/users.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { goodPassword, newBrowser, newMember, newPerson, origin, shell } from '../../support/service/person.ts';
 
 let service: HttpService;

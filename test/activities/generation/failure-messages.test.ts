@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { UpstreamError } from '../../../src/providers/contract.ts';
+import type { UpstreamError } from '../../../src/providers/provider-contract.ts';
 import type { TaskInput } from '../../../src/catalogue/input/task-input.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import type { FakeOptions } from '../../support/tasks/fake-upstream.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { TaskEnded } from '../../../activities/generation-attempts.ts';
 import { wireActivities, type WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
-import type { PolledProvider } from '../../../src/providers/contract.ts';
+import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { providersOf } from '../../support/tasks/fake-providers.ts';
 import type { FakeUpstream } from '../../support/tasks/fake-upstream.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TaskEnded } from '../../../activities/generation-attempts.ts';
 import { wireActivities } from '../../../src/run/main/wire-activities.ts';
-import type { PolledProvider } from '../../../src/providers/contract.ts';
+import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';

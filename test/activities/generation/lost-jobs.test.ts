@@ -6,7 +6,7 @@ import { validate, version } from 'uuid';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { incomingKeyOf } from '../../../activities/task-files.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
-import type { PolledProvider } from '../../../src/providers/contract.ts';
+import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../../src/providers/registry.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import type { PolledProvider } from '../../../src/providers/contract.ts';
+import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import type { MediaLinks, ReferenceMedia } from '../../../src/catalogue/media/media-by-role.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';

@@ -11,13 +11,13 @@ import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import type { TaskInput } from '../../../src/catalogue/input/task-input.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { catalogueAt, workerParts } from '../../support/service/worker-parts.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { type FakeTerms, heldProvider, modelsAt, providersOf } from '../../support/tasks/fake-providers.ts';
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../../support/tasks/fake-upstream.ts';
 import { recordTransitions, unknownTransitions } from '../../support/tasks/job-transitions.ts';
 import { type PlayedTask, playTask } from '../../support/tasks/play-task.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
-import type { RunProvider } from '../../../src/providers/contract.ts';
+import type { RunProvider } from '../../../src/providers/provider-contract.ts';
 
 // Generations at fake upstreams with a real database. Each test has its own providers.
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PolledProvider } from '../../../src/providers/contract.ts';
+import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import type { OpenProvider } from '../../../src/providers/registry.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import type { FakeTerms } from '../../support/tasks/fake-providers.ts';

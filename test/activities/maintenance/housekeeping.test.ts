@@ -17,7 +17,7 @@ import { findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { addUpload, listExpiredUploads } from '../../../src/media/references/uploads.ts';
 import { eventsInto } from '../../support/service/events.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
 import { addUploads, failedTasks } from '../../support/tasks/many-tasks.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';

@@ -14,7 +14,7 @@ import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { confirmCharge, findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { jobRequest } from '../../providers/contract/job-request.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFakeUpstream, type FakeUpstream } from '../../support/tasks/fake-upstream.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';

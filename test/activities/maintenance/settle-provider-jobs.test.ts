@@ -4,7 +4,7 @@ import { recoverJob } from '../../../activities/generation/recover.ts';
 import { nextJob } from '../../../src/tasks/jobs/next-job.ts';
 import { commitIntent, requestFor, submitJob } from '../../../activities/generation/submit.ts';
 import { costRule } from '../../../src/catalogue/prices/upstream-cost.ts';
-import type { JobStatus, PolledProvider } from '../../../src/providers/contract.ts';
+import type { JobStatus, PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';

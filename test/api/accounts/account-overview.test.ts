@@ -5,7 +5,7 @@ import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { askWith, dataOf } from '../../support/service/operator.ts';
+import { askWith, dataOf } from '../../support/service/operator-key.ts';
 
 let service: HttpService;
 before(async () => {

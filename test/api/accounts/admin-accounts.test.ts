@@ -7,7 +7,7 @@ import { findAccount } from '../../../src/accounts/accounts.ts';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 
 let service: HttpService;
 let operator: TestOperator;

@@ -11,7 +11,7 @@ import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
-import { askWith, dataOf } from '../../support/service/operator.ts';
+import { askWith, dataOf } from '../../support/service/operator-key.ts';
 import type { ReceiverError } from '../../../src/tasks/callbacks/receiver-error.ts';
 import { newPerson } from '../../support/service/person.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
 
 let service: HttpService;

@@ -4,7 +4,7 @@ import { createBadKeys, createRateLimiter } from '../../../src/api/core/limits/r
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { createApiKey, revokeApiKey } from '../../../src/accounts/keys/keys.ts';
 import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 

@@ -6,7 +6,7 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 
 let service: HttpService;
 let operator: TestOperator;

@@ -7,7 +7,7 @@ import { insertDecidedPrice } from '../../support/tasks/decided-price.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { standardInput } from '../../../src/catalogue/input/task-input.ts';
 import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 
 let service: HttpService;
 let operator: TestOperator;

@@ -6,11 +6,11 @@ import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
 import { listSpendCaps, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { createDatabase } from '../../../src/platform/database/database.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
-import { patientDatabase } from '../../support/database/database.ts';
+import { patientDatabase } from '../../support/database/test-database.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../../support/database/frozen-clock.ts';
 import { assertRefused, isObject } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator } from '../../support/service/operator.ts';
+import { createTestOperator } from '../../support/service/operator-key.ts';
 import { newBrowser, newMember, signIn } from '../../support/service/person.ts';
 
 const price = 165;

@@ -8,7 +8,7 @@ import { readBooks } from '../../../src/credits/ledger/credits.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { type Moderator, noModerator, type Verdict } from '../../../src/providers/moderation/moderator.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, type HttpServiceOptions, startHttpService } from '../../support/service/http-service.ts';
 import { dataUrl } from './data-url.ts';

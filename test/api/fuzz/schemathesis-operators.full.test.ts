@@ -10,7 +10,7 @@ import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
 import { createOperator } from '../../../src/accounts/operators/operators.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { createUser } from '../../../src/accounts/people/users.ts';
-import type { TestDatabase } from '../../support/database/database.ts';
+import type { TestDatabase } from '../../support/database/test-database.ts';
 import { isObject } from '../../support/service/http-client.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
 import { createTestAccount } from '../../support/service/service.ts';

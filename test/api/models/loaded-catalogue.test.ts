@@ -7,7 +7,7 @@ import { createLiveCatalogue, type LiveCatalogue } from '../../../src/catalogue/
 import { saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
 import { silentEvents } from '../../support/service/events.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const startedAt = Date.now();

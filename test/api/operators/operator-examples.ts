@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type HttpService, plainRequest } from '../../support/service/http-service.ts';
-import type { TestOperator } from '../../support/service/operator.ts';
+import type { TestOperator } from '../../support/service/operator-key.ts';
 import { newPerson } from '../../support/service/person.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';

@@ -11,7 +11,7 @@ import { createBadKeys, createRateLimiter } from '../../../src/api/core/limits/r
 import { createOperator, listOperators, revokeOperator } from '../../../src/accounts/operators/operators.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { askWith, createTestOperator, type TestOperator } from '../../support/service/operator.ts';
+import { askWith, createTestOperator, type TestOperator } from '../../support/service/operator-key.ts';
 
 const operatorEndpoints = endpoints.filter(({ scope }) => scope === 'operator');
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, type TestOperator } from '../../support/service/operator-key.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { createExamples, type Example } from './operator-examples.ts';

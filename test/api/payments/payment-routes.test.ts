@@ -9,7 +9,7 @@ import { type FakeStripe, startFakeStripe } from '../../fakes/stripe/stripe.ts';
 import { silentEvents } from '../../support/service/events.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { fromConsole, newMember, newPerson, type Person, shell } from '../../support/service/person.ts';
 import { catalogueWithPackages, providerAt, serviceUrl, starter } from '../../credits/payments/payment-stage.ts';
 

@@ -13,7 +13,7 @@ import { recordPoolFailure } from '../../../src/tasks/jobs/provider-pools.ts';
 import { completeTask } from '../../../src/tasks/task-rows.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { shell } from '../../support/service/person.ts';
 import { plant } from '../../support/processes/superuser.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';

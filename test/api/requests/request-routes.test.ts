@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { ordinaryScopes, type Scope, scopes } from '../../../src/accounts/keys/api-key.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { createRequestLog, type RequestLog } from '../../../src/library/request-log/request-log.ts';
-import { createTestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/test-database.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { newPerson, type Person } from '../../support/service/person.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -9,7 +9,7 @@ import { createSession, findSession } from '../../../src/accounts/sign-in/sessio
 import { findUser } from '../../../src/accounts/people/users.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { startIdentityProvider, type TestIdentityProvider, visit } from '../../support/servers/identity-provider.ts';
+import { startIdentityProvider, type TestIdentityProvider, visit } from '../../support/servers/oidc-server.ts';
 import { newBrowser, newPerson, origin, shell } from '../../support/service/person.ts';
 
 let service: HttpService;

@@ -8,7 +8,7 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { intendProviderJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
 import { madeUpMeasures } from '../../support/tasks/tasks.ts';
 

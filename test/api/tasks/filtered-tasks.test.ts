@@ -11,7 +11,7 @@ import type { FailCode } from '../../../src/catalogue/tasks/fail-code.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { failedTasks } from '../../support/tasks/many-tasks.ts';
-import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';
 
 // Counts, exports and bulk cancels take the tasks of one account, whatever another one has.

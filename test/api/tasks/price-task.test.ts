@@ -8,7 +8,7 @@ import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { insertDecidedPrice } from '../../support/tasks/decided-price.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 
 const model = 'sold';
 const image = 'https://media.example/a.png';

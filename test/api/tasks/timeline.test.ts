@@ -7,7 +7,7 @@ import { succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
-import { askWith, dataOf } from '../../support/service/operator.ts';
+import { askWith, dataOf } from '../../support/service/operator-key.ts';
 import { madeUpMeasures } from '../../support/tasks/tasks.ts';
 
 let service: HttpService;

@@ -10,7 +10,7 @@ import { reportModels, watchModels } from '../../../src/catalogue/models/report-
 import { listWorkerReports, saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
 import { silentEvents } from '../../support/service/events.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 // One rule for API and workers: a model is sold only if a live worker has it in force.

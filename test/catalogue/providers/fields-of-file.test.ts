@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { passedFields } from '../../../src/catalogue/input/passed-fields.ts';
 import { providerSchema, type ProviderSettings, videoDialects } from '../../../src/catalogue/file/provider-schema.ts';
 import { requestBody as arkBody } from '../../../src/providers/ark/ark-create-body.ts';
-import type { FrozenConfig, JobRequest, RequestBody } from '../../../src/providers/contract.ts';
+import type { FrozenConfig, JobRequest, RequestBody } from '../../../src/providers/provider-contract.ts';
 import { createBody, dialects } from '../../../src/providers/openai-videos/dialects.ts';
 import { requestBody as ownBody } from '../../../src/providers/own/own-provider.ts';
 import type { ReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { call } from '../../support/service/api.ts';
+import { call } from '../../support/service/started-api.ts';
 import type { CreateAnswer, Wish } from '../judge/evidence.ts';
 import type { KindUpstream } from './kind-upstreams.ts';
 import type { Random } from '../random.ts';

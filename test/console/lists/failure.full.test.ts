@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { assertAccessible, becomes, startVisitor, type Visitor } from '../../support/console/console.ts';
-import { createTask } from '../../support/service/api.ts';
+import { createTask } from '../../support/service/started-api.ts';
 import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -3,7 +3,7 @@ import { buffer as bufferOf } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
 import type { Route } from 'playwright-core';
 import { labelVideos } from '../../../src/library/gallery/labels.ts';
-import { createTask } from '../../support/service/api.ts';
+import { createTask } from '../../support/service/started-api.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {
   assertAccessible,

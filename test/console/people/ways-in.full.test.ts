@@ -16,7 +16,7 @@ import {
   type Visitor,
 } from '../../support/console/console.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { startIdentityProvider, type TestIdentityProvider } from '../../support/servers/identity-provider.ts';
+import { startIdentityProvider, type TestIdentityProvider } from '../../support/servers/oidc-server.ts';
 
 // Signing in without a password, through the pages alone. Passkeys belong to a name, so the console is at localhost; the identity
 // provider is at 127.0.0.1, which is another site.

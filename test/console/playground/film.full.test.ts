@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { createTask } from '../../support/service/api.ts';
+import { createTask } from '../../support/service/started-api.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { becomes, startVisitor, type Visitor } from '../../support/console/console.ts';

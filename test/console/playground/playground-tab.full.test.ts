@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { findAccount, limitAccountAs } from '../../../src/accounts/accounts.ts';
-import { post } from '../../support/service/api.ts';
+import { post } from '../../support/service/started-api.ts';
 import { assertAccessible, becomes, keptDrafts, settled, show } from '../../support/console/console.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -8,7 +8,7 @@ import type { Database } from '../../../src/platform/database/database.ts';
 import { readMaintenance } from '../../../src/platform/database/vacuum.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../../src/credits/ledger/ledger-rules.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { plant } from '../../support/processes/superuser.ts';
 import { accept, balance, type Books, plants, soundBooks, whileDamaged } from './damaged-books.ts';
 

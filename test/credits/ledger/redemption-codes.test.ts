@@ -14,7 +14,7 @@ import {
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { fromConsole, newMember, type Person } from '../../support/service/person.ts';
 
 const ada = { kind: 'command_line', name: 'ada' } as const;

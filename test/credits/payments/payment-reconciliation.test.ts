@@ -5,7 +5,7 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { readMaintenance } from '../../../src/platform/database/vacuum.ts';
 import { readPaymentHealth } from '../../../src/credits/payments/payment-health.ts';
 import { listUngranted, reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
-import { createTestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/test-database.ts';
 import { openPaymentStage, type PaymentStage, starter } from './payment-stage.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 

@@ -15,7 +15,7 @@ import { startCheckout } from '../../../src/credits/payments/start-checkout.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { type FakeStripe, fakeStripeKey, fakeWebhookSecret, startFakeStripe } from '../../fakes/stripe/stripe.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
 export const serviceUrl = 'http://media.test';
 export const starter: CreditPackage = {

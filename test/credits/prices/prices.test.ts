@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listPrices, setPrice, withdrawPrice } from '../../../src/credits/prices/prices.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { insertDecidedPrice } from '../../support/tasks/decided-price.ts';
 
 let database: TestDatabase;

@@ -16,10 +16,10 @@ import {
 import { ownBrand } from '../../../src/platform/brand/brand.ts';
 import { statementHtml } from '../../../src/api/credits/statement-view.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { createTestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, type TestOperator } from '../../support/service/operator-key.ts';
 import { shell } from '../../support/service/person.ts';
 import { plant } from '../../support/processes/superuser.ts';
 

@@ -5,7 +5,7 @@ import { createIdentityProvider, type IdentityProvider } from '../../../src/acco
 import { oidcCallbackPath } from '../../../src/api/sign-in/oidc-routes.ts';
 import type { SignUpPolicy } from '../../../src/credits/sign-up/sign-up.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { startIdentityProvider, type TestIdentityProvider, visit } from '../../support/servers/identity-provider.ts';
+import { startIdentityProvider, type TestIdentityProvider, visit } from '../../support/servers/oidc-server.ts';
 import { newBrowser, shell } from '../../support/service/person.ts';
 
 const open: SignUpPolicy = {

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 
 let service: HttpService;
 let operator: TestOperator;

@@ -28,7 +28,7 @@ import {
 import { completeTask, findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createUser, findUser } from '../../../src/accounts/people/users.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';
 

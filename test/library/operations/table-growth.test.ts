@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { deleteExpiredCallbackAttempts } from '../../../src/library/operations/retention.ts';
 import { smallTables, tableGrowth } from '../../../src/library/operations/table-growth.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
 let database: TestDatabase;
 before(async () => {

@@ -8,7 +8,7 @@ import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../../
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';
 
 let service: HttpService;

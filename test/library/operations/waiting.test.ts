@@ -7,7 +7,7 @@ import { intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/jo
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { confirmCharge, recordRetry, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { shell } from '../../support/service/person.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 

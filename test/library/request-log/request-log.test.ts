@@ -10,7 +10,7 @@ import {
 } from '../../../src/library/request-log/logged-requests.ts';
 import { findCutoff, insertRequests, listRequests } from '../../../src/library/request-log/logged-requests.ts';
 import { createRequestLog } from '../../../src/library/request-log/request-log.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
 let database: TestDatabase;
 before(async () => {

@@ -8,7 +8,7 @@ import { createMediaUploads } from '../../../src/media/references/store-upload.t
 import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
 import { AccountClosed } from '../../../src/accounts/accounts.ts';
 import { listExpiredUploads, listUsableUploads } from '../../../src/media/references/uploads.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 
 let database: TestDatabase;

@@ -8,7 +8,7 @@ import {
   checkStores,
   inspectInstallation,
 } from '../../../src/media/store/installed-stores.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let database: TestDatabase;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { ResultStore } from '../../../src/media/store/result-store.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
 import { rawConnection } from '../../support/proxies/http-raw.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

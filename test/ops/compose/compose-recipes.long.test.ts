@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Api, call } from '../../support/service/api.ts';
+import { type Api, call } from '../../support/service/started-api.ts';
 import { documentedRecipes } from '../../support/documents/documented-recipes.ts';
 import { commandsBeside } from '../../support/console/page-commands.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
-import type { Api } from '../../support/service/api.ts';
+import type { Api } from '../../support/service/started-api.ts';
 import { commandsBeside, createShell, type Shell } from '../../support/console/page-commands.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { openDocker } from './docker.ts';

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import type { Api } from '../../support/service/api.ts';
+import type { Api } from '../../support/service/started-api.ts';
 import { commandsBeside } from '../../support/console/page-commands.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type ClusterStage, installInCluster, skipWithoutCluster, tags } from './cluster-stage.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Api, createTask } from '../../support/service/api.ts';
+import { type Api, createTask } from '../../support/service/started-api.ts';
 import { commandsBeside } from '../../support/console/page-commands.ts';
 import { type ClusterStage, installInCluster, skipWithoutCluster, tags } from './cluster-stage.ts';
 import { follow } from '../compose/documented-steps.ts';

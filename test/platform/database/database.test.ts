@@ -9,7 +9,7 @@ import {
   DatabaseUnavailable,
 } from '../../../src/platform/database/database.ts';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { untilTurn } from '../../support/until-turn.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

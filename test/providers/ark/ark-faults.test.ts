@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { jobOf, jobRequest, signal, statusOf } from '../contract/job-request.ts';
-import { answering } from '../provider-client.ts';
+import { answering } from '../loopback-client.ts';
 import { arkProvider } from './ark-stage.ts';
 
 const error = (code: string, message = 'words') => ({ error: { code, message, param: '', type: 'BadRequest' } });

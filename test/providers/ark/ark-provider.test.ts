@@ -7,7 +7,7 @@ import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { dataUrl, imageFiles } from '../contract/all-fields.ts';
 import { jobOf, jobRequest, signal, statusOf } from '../contract/job-request.ts';
-import { answering, clientFor } from '../provider-client.ts';
+import { answering, clientFor } from '../loopback-client.ts';
 import { arkProvider, key, stage } from './ark-stage.ts';
 
 const cost = costRule.parse({ perMillionTokens: '5.60' });

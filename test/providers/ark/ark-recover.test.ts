@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { jobRequest } from '../contract/job-request.ts';
-import { answering } from '../provider-client.ts';
+import { answering } from '../loopback-client.ts';
 import { arkProvider, recover, stage } from './ark-stage.ts';
 
 // Ark has neither names for jobs nor repeatable creates, so a job is found by its account, time and input.

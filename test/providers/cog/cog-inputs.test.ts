@@ -10,7 +10,7 @@ import { serve } from '../../support/servers/serve.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { allFields, allMedia, contents, dataUrl } from '../contract/all-fields.ts';
 import { jobRequest, type JobChanges, signal } from '../contract/job-request.ts';
-import { providerDeps } from '../provider-client.ts';
+import { providerDeps } from '../loopback-client.ts';
 
 /** Runs a prediction at a server that has no model, and returns the inputs that it received. */
 async function receivedInputs(t: TestContext, template: JsonObject, changes: JobChanges) {

@@ -5,14 +5,14 @@ import { describe, test, type TestContext } from 'node:test';
 import sharp from 'sharp';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { type CogProviderDeps, createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
-import type { RunOutcome } from '../../../src/providers/contract.ts';
+import type { RunOutcome } from '../../../src/providers/provider-contract.ts';
 import { cogVideo, skipWithoutCog, startCogServer } from '../../fakes/cog/cog-server.ts';
 import { faults, startFaultProxy } from '../../fakes/fault-proxy.ts';
 import { serve } from '../../support/servers/serve.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { jobRequest, type JobChanges } from '../contract/job-request.ts';
-import { providerDeps } from '../provider-client.ts';
+import { providerDeps } from '../loopback-client.ts';
 
 // The real server of the package `cog`, with a model that hands out a file.
 

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../src/platform/text/json.ts';
 import { createComfyV2Provider } from '../../../src/providers/comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from '../../../src/providers/comfy/comfyui-provider.ts';
-import type { Job, PolledProvider } from '../../../src/providers/contract.ts';
+import type { Job, PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { skipWithoutComfyProxy, startComfyProxy } from '../../fakes/comfy/comfy-api-proxy.ts';
 import { type FakeComfyui, startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { statusOf } from '../contract/job-request.ts';
-import { clientFor, providerDeps } from '../provider-client.ts';
+import { clientFor, providerDeps } from '../loopback-client.ts';
 
 // Both kinds that run workflows, each with its server.
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createComfyV2Provider } from '../../../src/providers/comfy/comfy-v2-provider.ts';
 import { jobRequest, lostCall, signal } from '../contract/job-request.ts';
-import { answering, providerDeps } from '../provider-client.ts';
+import { answering, providerDeps } from '../loopback-client.ts';
 
 for (const [others, kind] of [
   [99, 'not_created'],

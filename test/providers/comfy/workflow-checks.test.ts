@@ -8,7 +8,7 @@ import type { Database } from '../../../src/platform/database/database.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { setProviderSwitchAs, recordPoolFailure } from '../../../src/tasks/jobs/provider-pools.ts';
 import { type FakeComfyui, startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 
 const misspelt = {

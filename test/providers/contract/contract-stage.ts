@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import type { TestContext } from 'node:test';
-import type { Job, JobRequest, JobStatus, PolledProvider, SubmitOutcome } from '../../../src/providers/contract.ts';
+import type {
+  Job,
+  JobRequest,
+  JobStatus,
+  PolledProvider,
+  SubmitOutcome,
+} from '../../../src/providers/provider-contract.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../../fakes/fault-proxy.ts';
 import type { BookedState, RunningUpstream } from '../../fakes/upstream-books.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

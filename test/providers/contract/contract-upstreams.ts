@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { PolledProvider } from '../../../src/providers/contract.ts';
+import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { skipWithoutPython, startExampleUpstream } from '../../fakes/example-upstream.ts';
 import { catalogueOf, type Kind, kinds, upstreamKey, workflow } from '../../fakes/kinds.ts';
-import { startVideosUpstream } from '../../fakes/videos.ts';
-import { localClient } from '../provider-client.ts';
+import { startVideosUpstream } from '../../fakes/videos-server.ts';
+import { localClient } from '../loopback-client.ts';
 import { catalogueFrom, openProviders } from '../registry-stage.ts';
 
 // The upstreams of the contract's tests.

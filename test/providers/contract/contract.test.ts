@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
-import type { Job, SubmitOutcome } from '../../../src/providers/contract.ts';
+import type { Job, SubmitOutcome } from '../../../src/providers/provider-contract.ts';
 import { isSampled } from '../../fakes/kinds.ts';
 import { type Fault, type FaultName, faults } from '../../fakes/fault-proxy.ts';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';

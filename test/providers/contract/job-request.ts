@@ -8,7 +8,13 @@ import {
   type ReferenceImage,
   type ReferenceMedia,
 } from '../../../src/catalogue/media/media-by-role.ts';
-import type { Job, JobRequest, JobStatus, LostCreate, PolledProvider } from '../../../src/providers/contract.ts';
+import type {
+  Job,
+  JobRequest,
+  JobStatus,
+  LostCreate,
+  PolledProvider,
+} from '../../../src/providers/provider-contract.ts';
 
 /** A signal that is never aborted. */
 export const { signal } = new AbortController();

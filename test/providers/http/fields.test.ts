@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/platform/text/json.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { UpstreamClient } from '../../../src/providers/contract.ts';
+import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import { readProviderFile } from '../../../src/catalogue/providers/file-schema.ts';
 import { passedByFile } from '../../../src/catalogue/providers/fields-of-file.ts';
 import { readsOption } from '../../../src/catalogue/providers/placeholders.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import type { UpstreamClient } from '../../../src/providers/contract.ts';
+import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import { allFields, allMedia, contents } from '../contract/all-fields.ts';
 import { jobRequest, signal } from '../contract/job-request.ts';
-import { answering } from '../provider-client.ts';
+import { answering } from '../loopback-client.ts';
 import { httpProvider, shippedFile } from './shipped-file.ts';
 
 type Answer = { readonly status: number; readonly json: unknown } | 'lost';

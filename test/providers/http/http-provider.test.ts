@@ -4,11 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
-import type { UpstreamAnswer, UpstreamClient } from '../../../src/providers/contract.ts';
+import type { UpstreamAnswer, UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import type { ProviderFile } from '../../../src/catalogue/providers/file-schema.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobOf, jobRequest, lostCall, signal, statusOf } from '../contract/job-request.ts';
-import { answering } from '../provider-client.ts';
+import { answering } from '../loopback-client.ts';
 import { httpProvider, shippedFile } from './shipped-file.ts';
 
 const request = jobRequest();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { LostCreate } from '../../../src/providers/contract.ts';
+import type { LostCreate } from '../../../src/providers/provider-contract.ts';
 import { findJobOfCreate } from '../../../src/providers/jobs/lost-job.ts';
 import { jobRequest, lostCall } from '../contract/job-request.ts';
 

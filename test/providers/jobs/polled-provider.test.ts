@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { createPolledProvider } from '../../../src/providers/jobs/polled-provider.ts';
-import type { JobStatus, UpstreamClient } from '../../../src/providers/contract.ts';
+import type { JobStatus, UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobOf, jobRequest } from '../contract/job-request.ts';
-import { providerDeps } from '../provider-client.ts';
+import { providerDeps } from '../loopback-client.ts';
 
 /** An upstream whose first link leads nowhere, and that gives these statuses when it is read again. The pauses pass immediately. */
 async function fetchFrom(t: TestContext, forgetsJobs: boolean, statuses: readonly JobStatus[]) {

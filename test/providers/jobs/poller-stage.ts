@@ -1,9 +1,9 @@
 import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Job, JobStatus, PolledProvider } from '../../../src/providers/contract.ts';
+import type { Job, JobStatus, PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { createOwnProvider } from '../../../src/providers/own/own-provider.ts';
 import { createPoller, createPollReservations } from '../../../src/providers/jobs/poller.ts';
-import { providerDeps } from '../provider-client.ts';
+import { providerDeps } from '../loopback-client.ts';
 import { jobOf, jobRequest } from '../contract/job-request.ts';
 
 // A poller with an upstream whose responses the test scripts. Time stands still but for `pass`.

@@ -7,7 +7,7 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { createModerator, type Moderator } from '../../../src/providers/moderation/moderator.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
 import { type ModerationHook, startModerationHook } from '../../fakes/moderation-hook.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { newPerson } from '../../support/service/person.ts';

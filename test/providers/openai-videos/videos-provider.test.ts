@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { videoDialects } from '../../../src/catalogue/file/provider-schema.ts';
-import type { SubmitOutcome } from '../../../src/providers/contract.ts';
+import type { SubmitOutcome } from '../../../src/providers/provider-contract.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobOf, jobRequest, signal, statusOf } from '../contract/job-request.ts';
-import { clientFor } from '../provider-client.ts';
+import { clientFor } from '../loopback-client.ts';
 import { key, stage } from './videos-stage.ts';
 
 type Said = { readonly kind: SubmitOutcome['kind']; readonly why: string | undefined };

@@ -3,13 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import sharp from 'sharp';
-import type { JobRequest, LostCreate } from '../../../src/providers/contract.ts';
+import type { JobRequest, LostCreate } from '../../../src/providers/provider-contract.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
-import { startVideosUpstream } from '../../fakes/videos.ts';
+import { startVideosUpstream } from '../../fakes/videos-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { begun, type JobChanges, lostCall, signal, statusOf } from '../contract/job-request.ts';
-import { clientFor, providerDeps } from '../provider-client.ts';
+import { clientFor, providerDeps } from '../loopback-client.ts';
 
 export const key = 'test-key';
 

@@ -5,7 +5,7 @@ import { checkConformance } from '../../../src/providers/own/conformance.ts';
 import { type Finding, type Rule, rules } from '../../../src/providers/own/conformance-report.ts';
 import { type Break, recordOf, refusal, startProtocolServer, versionOf } from '../../fakes/protocol-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { clientFor } from '../provider-client.ts';
+import { clientFor } from '../loopback-client.ts';
 
 const key = 'the-key-of-the-server';
 

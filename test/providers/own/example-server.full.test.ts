@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { imageFiles } from '../contract/all-fields.ts';
 import { type JobChanges, jobOf, jobRequest, signal, statusOf } from '../contract/job-request.ts';
-import { clientFor, providerDeps } from '../provider-client.ts';
+import { clientFor, providerDeps } from '../loopback-client.ts';
 import { ffmpegPath } from '../preview/render-support.ts';
 
 const key = 'test-key';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
-import type { JobStatus, SubmitOutcome, UpstreamClient } from '../../../src/providers/contract.ts';
+import type { JobStatus, SubmitOutcome, UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import { createOwnProvider } from '../../../src/providers/own/own-provider.ts';
 import { type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
 import { dataUrl, imageFiles } from '../contract/all-fields.ts';
 import { jobOf, jobRequest, lostCall, signal, statusOf } from '../contract/job-request.ts';
-import { answering, clientFor, providerDeps } from '../provider-client.ts';
+import { answering, clientFor, providerDeps } from '../loopback-client.ts';
 
 function providerOf(client: UpstreamClient) {
   const options = { parameters: { steps: 30 } };

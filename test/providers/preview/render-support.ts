@@ -6,7 +6,7 @@ import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import { createFfmpeg } from '../../../src/media/ffmpeg/ffmpeg.ts';
 import { sharp } from '../../../src/media/pictures/image-library.ts';
 import { probeVideo } from '../../../src/media/video/probe-video.ts';
-import type { GeneratedVideo, RunProvider, JobRequest } from '../../../src/providers/contract.ts';
+import type { GeneratedVideo, RunProvider, JobRequest } from '../../../src/providers/provider-contract.ts';
 import { jobRequest } from '../contract/job-request.ts';
 
 /** The pinned ffmpeg of the service, which the test runner fetched. */

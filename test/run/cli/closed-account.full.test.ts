@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { videogen } from '../../support/processes/videogen.ts';
 
 let database: TestDatabase;

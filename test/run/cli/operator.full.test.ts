@@ -8,7 +8,7 @@ import { listSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { findOperator, listOperators } from '../../../src/accounts/operators/operators.ts';
 import { assertSince } from '../../support/assert-since.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { videogen } from '../../support/processes/videogen.ts';
 
 let database: TestDatabase;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
-import { startService } from '../../../src/run/embedded/service.ts';
+import { startService } from '../../../src/run/embedded/start-service.ts';
 import { SetupError } from '../../../src/platform/errors.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -5,7 +5,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { callbackSecretsOf } from '../../../src/tasks/callbacks/account-secrets.ts';
 import { reportSecret } from '../../../src/run/main/check-secret.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
 let database: TestDatabase;
 before(async () => {

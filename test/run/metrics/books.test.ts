@@ -11,7 +11,7 @@ import { markPaymentsReconciled } from '../../../src/platform/database/vacuum.ts
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { markStuck } from '../../../src/tasks/list/task-list.ts';
 import { assertSince } from '../../support/assert-since.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 

@@ -14,12 +14,12 @@ import { faults, type FaultProxy, startFaultProxy } from '../../fakes/fault-prox
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { jobCost, type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
 import { catalogueAt, workerParts } from '../../support/service/worker-parts.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { heldProvider } from '../../support/tasks/fake-providers.ts';
 import { playTask } from '../../support/tasks/play-task.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { clientFor } from '../../providers/provider-client.ts';
+import { clientFor } from '../../providers/loopback-client.ts';
 
 // Whole generations at a fake upstream behind a proxy, by the worker's own registry of providers; what is scraped afterwards.
 

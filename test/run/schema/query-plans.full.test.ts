@@ -25,7 +25,7 @@ import * as lists from '../../../src/tasks/list/task-list.ts';
 import { taskEventIdOf } from '../../../src/tasks/task-event.ts';
 import * as tasks from '../../../src/tasks/task-rows.ts';
 import { listExpiredUploads } from '../../../src/media/references/uploads.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createTestAccount, type TestAccount } from '../../support/service/service.ts';
 import { acceptTestTask, listedTerms, madeUpResult, taskParam, requestOf } from '../../support/tasks/tasks.ts';
 

@@ -10,7 +10,7 @@ import { createResultStore } from '../../../src/media/store/result-store.ts';
 import { createS3Files } from '../../../src/media/store/s3/s3-files.ts';
 import { createTwoStores } from '../../../src/media/store/two-stores.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { type Api, call, createdTask, resultUrlsIn, waitForRecord } from '../../support/service/api.ts';
+import { type Api, call, createdTask, resultUrlsIn, waitForRecord } from '../../support/service/started-api.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { settled, startVisitor } from '../../support/console/console.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';

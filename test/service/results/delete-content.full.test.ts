@@ -7,7 +7,7 @@ import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { describeTask, unlessMissing } from '../../../src/temporal/workflows/describe-task.ts';
-import { type Api, call, createdTask, post, recordInfo, resultUrlsIn } from '../../support/service/api.ts';
+import { type Api, call, createdTask, post, recordInfo, resultUrlsIn } from '../../support/service/started-api.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 import { connectEngine, type EngineClient } from '../../support/service/installation.ts';

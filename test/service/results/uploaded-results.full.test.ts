@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { incomingKeyOf } from '../../../activities/task-files.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
-import { type Api, createdTask, resultUrlsIn, waitForRecord } from '../../support/service/api.ts';
+import { type Api, createdTask, resultUrlsIn, waitForRecord } from '../../support/service/started-api.ts';
 import { type S3Server, skipsWithoutS3, startS3Server } from '../../support/servers/s3-server.ts';
 import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
 import { waitFor } from '../../support/wait-for.ts';

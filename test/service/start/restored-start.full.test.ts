@@ -12,7 +12,7 @@ import { findPostgres } from '../../../src/run/embedded/postgres/postgres.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
-import { type Api, createdTask, recordInfo, waitForRecord } from '../../support/service/api.ts';
+import { type Api, createdTask, recordInfo, waitForRecord } from '../../support/service/started-api.ts';
 import { endOf, endPrograms } from '../../support/processes/programs.ts';
 import { spawnVideogen, videogen } from '../../support/processes/videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';

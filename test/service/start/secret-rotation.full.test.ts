@@ -10,7 +10,7 @@ import { openStore } from '../../../src/media/store/open-store.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
 import type { Settings } from '../../../src/run/config/settings.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import { call } from '../../support/service/api.ts';
+import { call } from '../../support/service/started-api.ts';
 import { createTestAccount, createTestEnvironment } from '../../support/service/service.ts';
 import { videogen } from '../../support/processes/videogen.ts';
 

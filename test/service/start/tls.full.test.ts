@@ -12,7 +12,7 @@ import { checkDatabase } from '../../../src/run/doctor/check-database.ts';
 import { checkTemporal } from '../../../src/run/doctor/check-temporal.ts';
 import type { Finding } from '../../../src/run/doctor/finding.ts';
 import { createDatabase } from '../../../src/platform/database/database.ts';
-import { createTask } from '../../support/service/api.ts';
+import { createTask } from '../../support/service/started-api.ts';
 import { type Certificates, makeCertificates, skipsWithoutOpenssl } from '../../support/proxies/certificates.ts';
 import { endPrograms } from '../../support/processes/programs.ts';
 import { temporalAddress } from '../../support/servers/servers.ts';

@@ -10,7 +10,7 @@ import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { createUser, findUserByEmail } from '../../../src/accounts/people/users.ts';
 import { startBrowser } from './browser.ts';
-import type { TestDatabase } from '../database/database.ts';
+import type { TestDatabase } from '../database/test-database.ts';
 import { hashCheaply } from '../service/person.ts';
 import { waitFor } from '../wait-for.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 /** The time of `now()`, and that of `clock_timestamp()`, which is later in a transaction that has waited. */
 type Instants = { readonly now: string; readonly clock?: string };

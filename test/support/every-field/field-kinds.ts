@@ -6,7 +6,7 @@ import { upstreamKey } from '../../fakes/kinds.ts';
 import { startOwnUpstream } from '../../fakes/own-upstream.ts';
 import { startScriptedUpstream } from '../../fakes/scripted-http.ts';
 import type { RunningUpstream } from '../../fakes/upstream-books.ts';
-import { startVideosUpstream } from '../../fakes/videos.ts';
+import { startVideosUpstream } from '../../fakes/videos-server.ts';
 import { shippedFile } from '../../providers/http/shipped-file.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
 import { type Media, nameOfSize, withNames } from './fields.ts';

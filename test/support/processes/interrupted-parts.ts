@@ -1,6 +1,6 @@
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { StoredFile } from '../../../src/media/store/result-store.ts';
-import type { Provider } from '../../../src/providers/contract.ts';
+import type { Provider } from '../../../src/providers/provider-contract.ts';
 import { openProvider, type OpenProvider, type Providers } from '../../../src/providers/registry.ts';
 
 /** A process dies at its n-th call, before it or after it (its response is lost). Counted from 0. */

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import type { Environment } from '../../../src/run/config/config.ts';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { setAccountLimits } from '../../../src/accounts/accounts.ts';
-import { createTask } from '../service/api.ts';
+import { createTask } from '../service/started-api.ts';
 import { createTestAccount, createTestEnvironment } from '../service/service.ts';
 import { type Running, spawnEntryPoint } from './videogen.ts';
 import { waitFor } from '../wait-for.ts';

@@ -27,7 +27,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { Operation } from '../../../src/api/core/endpoint.ts';
-import { createTestDatabase, type TestDatabase } from '../database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../database/test-database.ts';
 import { documentedOnly } from '../documents/documented-answers.ts';
 import { createFolderStore } from '../folder-store.ts';
 import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';

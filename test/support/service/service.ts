@@ -11,7 +11,7 @@ import { externalSettings, type RunningPart, type Settings } from '../../../src/
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
-import { createTestDatabase, type TestDatabase } from '../database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../database/test-database.ts';
 import { temporalAddress } from '../servers/servers.ts';
 
 export type TestEnvironment = {

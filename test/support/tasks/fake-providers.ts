@@ -1,10 +1,10 @@
 import type { CatalogueModel } from '../../../src/catalogue/file/catalogue-schema.ts';
 import { effectiveRules } from '../../../src/catalogue/models/model-rules.ts';
 import { defaultModels } from '../../../src/catalogue/models/model.ts';
-import type { RunProvider, Provider } from '../../../src/providers/contract.ts';
+import type { RunProvider, Provider } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import type { JobTerms } from '../../../src/providers/contract.ts';
+import type { JobTerms } from '../../../src/providers/provider-contract.ts';
 import { openProvider } from '../../../src/providers/registry.ts';
 import { inputLimits, ratios, resolutions } from '../../../src/catalogue/input/input-bounds.ts';
 import { standardInput } from '../../../src/catalogue/input/task-input.ts';

@@ -8,7 +8,7 @@ import {
   type RecoverOutcome,
   type SubmitOutcome,
   VideoLost,
-} from '../../../src/providers/contract.ts';
+} from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 
 // A FAKE: no service of this kind exists. It keeps the books that a paid upstream would keep, so that tests can count the

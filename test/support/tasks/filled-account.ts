@@ -1,4 +1,4 @@
-import { createTask, recordInfo } from '../service/api.ts';
+import { createTask, recordInfo } from '../service/started-api.ts';
 import type { Served } from '../console/console.ts';
 import { createTestAccount } from '../service/service.ts';
 import { waitFor } from '../wait-for.ts';

@@ -9,7 +9,7 @@ import { listUnfinishedTasks } from '../../../src/tasks/list/task-list.ts';
 import { defaultQueueLimits } from '../../../src/platform/database/connection-queue.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, entryKinds, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
-import { createTask } from '../../support/service/api.ts';
+import { createTask } from '../../support/service/started-api.ts';
 import { createTestAccount, createTestEnvironment } from '../../support/service/service.ts';
 import { endPrograms } from '../../support/processes/programs.ts';
 import { startApiProcess } from '../../support/processes/restart-apis.ts';

@@ -4,7 +4,7 @@ import { chmod, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
-import { createTask } from '../../support/service/api.ts';
+import { createTask } from '../../support/service/started-api.ts';
 import { startReadinessProxy } from '../../support/proxies/readiness-proxy.ts';
 import { delayEnded, restartUnderLoad, startApiProcess } from '../../support/processes/restart-apis.ts';
 import { createTestAccount, createTestEnvironment } from '../../support/service/service.ts';

@@ -10,7 +10,7 @@ import { createDatabase, DatabaseUnavailable } from '../../../src/platform/datab
 import { listTaskEntries } from '../../../src/credits/ledger/credits.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { listedPrices, listedTerms, perSecond, taskParam, requestOf } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -11,7 +11,7 @@ import { moderateCreate } from '../../../src/tasks/accept/create-task.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
 import { failAndRefund, findTask } from '../../../src/tasks/task-rows.ts';
 import { createUncertainCreates } from '../../../src/tasks/accept/uncertain-creates.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { eventsInto } from '../../support/service/events.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';

@@ -15,7 +15,7 @@ import {
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { createTaskAcceptor, maxBatchSize } from '../../../src/tasks/accept/task-acceptor.ts';
-import { createTestDatabase, patientDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, patientDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { holdAt } from '../../support/database/held-statement.ts';
 import { listedTerms, taskParam, requestOf } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';

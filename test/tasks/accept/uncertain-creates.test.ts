@@ -8,7 +8,7 @@ import {
   type UncertainCreateDeps,
   type UncertainCreates,
 } from '../../../src/tasks/accept/uncertain-creates.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { eventsInto } from '../../support/service/events.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';

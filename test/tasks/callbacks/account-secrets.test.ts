@@ -8,7 +8,7 @@ import {
   rotateSecret,
 } from '../../../src/tasks/callbacks/account-secrets.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
 const box = createSecretBox('the key from the configuration');
 let database: TestDatabase;

@@ -14,7 +14,7 @@ import {
 import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';
 import { findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { assertSince } from '../../support/assert-since.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 
 let database: TestDatabase;

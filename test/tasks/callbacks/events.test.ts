@@ -18,7 +18,7 @@ import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
 import { taskEventId } from '../../../src/tasks/task-event.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { listedTerms, madeUpResult, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 
 const price = 132;

@@ -20,7 +20,7 @@ import { taskEventId } from '../../../src/tasks/task-event.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { silentEvents } from '../../support/service/events.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
 import { interruptedParts, Killed } from '../../support/processes/interrupted-parts.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';

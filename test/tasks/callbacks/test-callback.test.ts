@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { ReceiverError } from '../../../src/tasks/callbacks/receiver-error.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { askWith, dataOf } from '../../support/service/operator.ts';
+import { askWith, dataOf } from '../../support/service/operator-key.ts';
 
 let service: HttpService;
 let answerOf: () => Promise<number | ReceiverError> = () => Promise.resolve(204);

@@ -8,7 +8,7 @@ import { findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { settledOrBlocked } from '../../support/database/held-statement.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { createTestOperator, type TestOperator } from '../../support/service/operator.ts';
+import { createTestOperator, type TestOperator } from '../../support/service/operator-key.ts';
 
 // A deletion and what happens to the callback of the same task at that moment.
 

@@ -20,7 +20,7 @@ import { costBases, type JobName } from '../../../src/tasks/jobs/provider-jobs.t
 import { cooldownReasons, providerStates, takesSlot } from '../../../src/tasks/jobs/provider-pools.ts';
 import { reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { jobState } from '../../support/tasks/job-transitions.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 

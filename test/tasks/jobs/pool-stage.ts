@@ -3,7 +3,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { intendReservedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { recordPoolFailure } from '../../../src/tasks/jobs/provider-pools.ts';
 import { type Admission, reserveSlot } from '../../../src/tasks/jobs/slots.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 
 export const provider = 'upstream';

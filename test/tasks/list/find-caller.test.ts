@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { newApiKey } from '../../../src/accounts/keys/key-format.ts';
 import { createCallerFinder } from '../../../src/tasks/list/find-caller.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createTestAccount } from '../../support/service/service.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 

@@ -1,5 +1,5 @@
 import type { FrameSize } from '../../../catalogue/media/frame-size.ts';
-import { between, choose, type Random } from '../random.ts';
+import { between, choose, type Random } from '../film-random.ts';
 import { ellipse, gradient, mix, rectangle, type Drawing, type Palette } from './drawing.ts';
 
 // The light is high and at the right, and the foot is dark and plain, because the titles are there.

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import { readConfig } from '../../config/config.ts';
 import { scopes } from '../../../accounts/keys/api-key.ts';
-import type { Service } from '../../embedded/service.ts';
+import type { Service } from '../../embedded/start-service.ts';
 import { retry } from '../../../platform/timing/retry.ts';
 import { runUntilSignal, signalled, tolerateOutputErrors } from '../../main/run-until-signal.ts';
 import { createFirstAccount } from '../../../credits/open-account.ts';
@@ -28,7 +28,7 @@ export function addStartCommand(program: Command): void {
       const signal = signalled();
       const stopping = new AbortController();
       void signal.then(() => stopping.abort());
-      const { startService } = await import('../../embedded/service.ts');
+      const { startService } = await import('../../embedded/start-service.ts');
       const started = startService(readConfig(), say, stopping.signal, { isRestored });
       const service = await started.catch((error: unknown) => {
         // An interrupted start has stopped its servers.

@@ -34,7 +34,7 @@ async function runDemo(prompt: string, options: GenerationOptions, asJson: boole
   const config: Config = { ...readConfig(), port: 0, dataFolder };
   try {
     story.step('Starting a temporary PostgreSQL, Temporal, API and workers');
-    const { startService } = await import('../../embedded/service.ts');
+    const { startService } = await import('../../embedded/start-service.ts');
     const service = await startService(config, (message) => story.info(message), signal);
     try {
       signal.throwIfAborted();

@@ -2,7 +2,7 @@ import { v7 as uuid } from 'uuid';
 import { noMedia } from '../../../catalogue/media/media-by-role.ts';
 import type { TaskInput } from '../../../catalogue/tasks/task.ts';
 import { compareOrder, describeDifferences } from '../../../media/video/compare-order.ts';
-import type { JobRequest } from '../../../providers/contract.ts';
+import type { JobRequest } from '../../../providers/provider-contract.ts';
 
 /** Limits a trial job. */
 export const trialDeadlineMs = 1_800_000;

@@ -9,7 +9,7 @@ import { readVideo } from '../../../media/video/read-video.ts';
 import { secretReader } from '../../config/config.ts';
 import { withDefaults } from '../../../catalogue/input/task-input.ts';
 import { createProviderClient } from '../../../platform/outbound/provider-client.ts';
-import type { Job, JobStatus, PolledProvider } from '../../../providers/contract.ts';
+import type { Job, JobStatus, PolledProvider } from '../../../providers/provider-contract.ts';
 import { credentialsOf, secretQueryOf } from '../../../providers/http/auth.ts';
 import { type Played, playExample } from '../../../providers/http/example.ts';
 import type { ProviderFile } from '../../../catalogue/providers/file-schema.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { auditLedger } from '../../../../src/credits/ledger/ledger-audit.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/test-database.ts';
 import type { Answer } from '../../../support/service/http-client.ts';
 import { type HttpService, type HttpServiceOptions, startHttpService } from '../../../support/service/http-service.ts';
 

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { findAccount } from '../../../../src/accounts/accounts.ts';
 import type { Database } from '../../../../src/platform/database/database.ts';
 import { auditLedger } from '../../../../src/credits/ledger/ledger-audit.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/test-database.ts';
 import { heldReadiness } from '../../../support/service/held-readiness.ts';
 import { assertRefused } from '../../../support/service/http-client.ts';
 import { parseAnswer, type RawConnection, rawConnection, rawExchange } from '../../../support/proxies/http-raw.ts';

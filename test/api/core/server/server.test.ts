@@ -5,7 +5,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { createApp } from '../../../../src/api/app.ts';
 import { startHttpServer } from '../../../../src/api/core/server/server.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/test-database.ts';
 import { heldReadiness } from '../../../support/service/held-readiness.ts';
 import { assertRefused } from '../../../support/service/http-client.ts';
 import { parseAnswer, rawConnection, rawExchange } from '../../../support/proxies/http-raw.ts';

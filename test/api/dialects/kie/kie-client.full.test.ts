@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { type Answer, createTask, recordInfo } from '../../../support/service/api.ts';
+import { type Answer, createTask, recordInfo } from '../../../support/service/started-api.ts';
 import {
   type CallbackReceiver,
   type ReceivedCallback,

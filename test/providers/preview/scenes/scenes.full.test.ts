@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { frameSizes } from '../../../../src/catalogue/media/frame-size.ts';
-import { createRandom } from '../../../../src/providers/preview/random.ts';
+import { createRandom } from '../../../../src/providers/preview/film-random.ts';
 import { choosePalette, drawn } from '../../../../src/providers/preview/scenes/drawing.ts';
 import { scene } from '../../../../src/providers/preview/scenes/scenes.ts';
 import { placesOf } from '../render-support.ts';

@@ -8,7 +8,7 @@ import { findBalance } from '../../../../src/library/limits/limit-use.ts';
 import { listActions } from '../../../../src/accounts/operators/operator-actions.ts';
 import { type HttpService, startHttpService } from '../../../support/service/http-service.ts';
 import { plainImage } from '../../../support/hostile/hostile-images.ts';
-import { createTestOperator, type TestOperator } from '../../../support/service/operator.ts';
+import { createTestOperator, type TestOperator } from '../../../support/service/operator-key.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { videogen } from '../../../support/processes/videogen.ts';
 

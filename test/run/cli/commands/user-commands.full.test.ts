@@ -6,7 +6,7 @@ import { findLink } from '../../../../src/accounts/sign-in/one-time-links.ts';
 import { listActions } from '../../../../src/accounts/operators/operator-actions.ts';
 import { inviteAs } from '../../../../src/accounts/people/people-actions.ts';
 import { createUser } from '../../../../src/accounts/people/users.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/test-database.ts';
 import { videogen } from '../../../support/processes/videogen.ts';
 
 let database: TestDatabase;

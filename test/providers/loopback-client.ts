@@ -3,7 +3,7 @@ import {
   type ProviderClient,
   type ProviderClientOptions,
 } from '../../src/platform/outbound/provider-client.ts';
-import type { FrozenConfig, UpstreamAnswer, UpstreamClient } from '../../src/providers/contract.ts';
+import type { FrozenConfig, UpstreamAnswer, UpstreamClient } from '../../src/providers/provider-contract.ts';
 import type { PolledProviderDeps } from '../../src/providers/jobs/polled-provider.ts';
 
 const noNames = () => Promise.reject(new Error('no names here'));
