@@ -1,8 +1,8 @@
-import { finishClosure, isClosing, listTasksToEmpty, listUploadsOf } from '../src/tasks/end/account-closure.ts';
+import { finishClosure, isClosing, listTasksToEmpty, listUploadsOf } from '../src/tasks/end/close-account-rows.ts';
 import { deleteTaskContent, findOwedDeletion } from '../src/tasks/end/content-deletion.ts';
 import { isFinal } from '../src/catalogue/tasks/task.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';
-import { maxUploads } from '../src/media/references/upload.ts';
+import { maxUploads } from '../src/media/references/upload-rules.ts';
 import type { PaymentDeps } from '../src/credits/payments/process-payments.ts';
 import { endCheckout, listOpenCheckouts } from '../src/credits/payments/end-checkout.ts';
 import type { Engine } from '../src/catalogue/tasks/workflow-engine.ts';

@@ -1,7 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { describeFieldError } from '../src/platform/text/field-errors.ts';
 import { isFinal } from '../src/catalogue/tasks/task.ts';
-import { taskEventId } from '../src/tasks/task-event.ts';
+import { taskEventId } from '../src/tasks/task-end-event.ts';
 import { taskWorkflowId } from '../src/temporal/connection/task-queues.ts';
 import { isLowerCaseUuid } from '../src/platform/text/uuid.ts';
 import { taskTerms } from '../src/tasks/accept/task-terms.ts';

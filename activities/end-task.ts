@@ -11,7 +11,7 @@ import { recordLateSuccess } from '../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { findOrder, type OrderedTask, type Settlement, settleDelivery } from '../src/tasks/end/shortfall.ts';
 import { withActivityFailures } from './activity-failure.ts';
-import { resultKeysOf } from './task-files.ts';
+import { resultKeysOf } from './task-file-keys.ts';
 
 export type CompleteTaskDeps = RefundCreditsDeps & { readonly media: Pick<ResultStore, 'delete'> };
 

@@ -15,7 +15,7 @@ import { generate } from './generation/generate.ts';
 import { nextJob, type NextJob, ownMachineStop } from '../src/tasks/jobs/next-job.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
-import { referenceFolderOf } from './task-files.ts';
+import { referenceFolderOf } from './task-file-keys.ts';
 import { withWorkFolder } from './generation/work-folder.ts';
 import { type Machine, requireWorkingMachine } from './working-machine.ts';
 

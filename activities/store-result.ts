@@ -7,7 +7,7 @@ import type { VideoForm } from '../src/catalogue/media/video-form.ts';
 import type { TaskResult } from '../src/catalogue/tasks/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg/ffmpeg.ts';
 import { ReadTimeoutError } from '../src/media/video/read-video.ts';
-import { markVideo } from '../src/media/ffmpeg/mark-video.ts';
+import { markVideo } from '../src/media/video/label-as-generated.ts';
 import { videoLayoutOf } from '../src/media/video/video-layout.ts';
 import { measureWhole, type VideoInspector } from '../src/media/video/inspect-video.ts';
 import type { VideoNormaliser } from '../src/media/ffmpeg/normalize-video.ts';
@@ -17,7 +17,7 @@ import type { Database } from '../src/platform/database/database.ts';
 import type { GeneratedVideo } from '../src/providers/provider-contract.ts';
 import { withRetryRecorded } from './activity-failure.ts';
 import { keepAliveMs } from './heartbeats.ts';
-import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-files.ts';
+import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-file-keys.ts';
 import { withWorkFolder } from './generation/work-folder.ts';
 import { type Machine, requireWorkingMachine } from './working-machine.ts';
 

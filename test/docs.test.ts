@@ -78,6 +78,11 @@ for (const document of documents) {
   });
 }
 
+test('no table of a document is empty', () => {
+  const empty = documents.filter((document) => /^\| -[-| ]*\n(?!\|)/m.test(textOf(document)));
+  assert.deepEqual(empty, []);
+});
+
 test('documents that other files name exist', () => {
   const folders = ['activities', 'assets', 'bench', 'ops', 'src', 'test', 'workflows'];
   const atTheTop = ['.env.example', 'docker-compose.yml', 'Dockerfile', 'examples/provider.py'];

@@ -12,7 +12,7 @@ import {
 import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
 import { callbackWorkflowId } from '../src/temporal/connection/task-queues.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/tasks/callbacks/callback.ts';
-import { type Owed, owedDeliveries } from '../src/tasks/task-event.ts';
+import { type Owed, owedDeliveries } from '../src/tasks/task-end-event.ts';
 import { callbacksOf } from './steps.ts';
 
 export type DeliverCallbackInput = {

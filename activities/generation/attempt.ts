@@ -9,7 +9,7 @@ import type { Providers } from '../../src/providers/registry.ts';
 import type { VideoForm } from '../../src/catalogue/media/video-form.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/task-rows.ts';
 import { TaskEnded } from '../generation-attempts.ts';
-import { delayAbort, type StartDeadline } from '../deadline.ts';
+import { delayAbort, type StartDeadline } from '../abort-timers.ts';
 import type { Switches } from '../switches.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import type { Stop } from '../../src/tasks/jobs/job.ts';

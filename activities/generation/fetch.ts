@@ -4,13 +4,13 @@ import { type GeneratedVideo, VideoLost } from '../../src/providers/provider-con
 import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
 import { storeDelivered, usablePoster } from '../store-result.ts';
-import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-files.ts';
+import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-file-keys.ts';
 import type { Attempt, GenerationDeps } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './outcome.ts';
 import { endJobWithTaskFailure, recordCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
-import { stopJob } from './settle.ts';
+import { stopJob } from './end-unwanted-job.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
 export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Promise<Outcome> {

@@ -13,7 +13,7 @@ import {
   endLostJob,
   recordCost,
 } from '../../src/tasks/jobs/decide-job-end.ts';
-import { stopJob, withinLimit } from './settle.ts';
+import { stopJob, withinLimit } from './end-unwanted-job.ts';
 
 /** Follows a job that runs upstream to its end. */
 export async function followJob(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {

@@ -9,7 +9,7 @@ import { stageAndEndJob } from './fetch.ts';
 import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './outcome.ts';
 import { coolDown, endJobWithTaskFailure, recordCost, endFailedJob } from '../../src/tasks/jobs/decide-job-end.ts';
-import { endDeclinedJob } from './settle.ts';
+import { endDeclinedJob } from './end-unwanted-job.ts';
 import { requestFor } from './submit.ts';
 
 /** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */

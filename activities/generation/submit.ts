@@ -19,13 +19,13 @@ import {
   recordProviderJob,
 } from '../../src/tasks/jobs/job-creates.ts';
 import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
-import { referenceFolderOf, incomingKeyOf } from '../task-files.ts';
+import { referenceFolderOf, incomingKeyOf } from '../task-file-keys.ts';
 import { type Attempt, interrupted, markGenerating, withCreateGrace } from './attempt.ts';
 import { failureIn } from './failures.ts';
 import { type JobBase, type JobIn, runningJob, type Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './outcome.ts';
-import { coolDown, endJobWithTaskFailure, logFields } from '../../src/tasks/jobs/decide-job-end.ts';
-import { endDeclinedJob, withinLimit } from './settle.ts';
+import { coolDown, endJobWithTaskFailure, jobLogFields } from '../../src/tasks/jobs/decide-job-end.ts';
+import { endDeclinedJob, withinLimit } from './end-unwanted-job.ts';
 
 // The intent of a create is committed before it, and its outcome after it. After a create, only a response that proves that
 // no job exists lets another provider get the task.
@@ -85,7 +85,7 @@ async function sendCreate(
   if (created.kind === 'accepted')
     return await recordAccepted(attempt, runningJob(task, job, { provider, ...created }), late);
   if (created.kind !== 'unknown') return await endDeclinedJob(attempt, job, created);
-  deps.log.warn({ ...logFields(job), detail: created.detail }, 'response to a create lost');
+  deps.log.warn({ ...jobLogFields(job), detail: created.detail }, 'response to a create lost');
   // It is for readers only, so its failure must not replace the outcome.
   await recordCreateResponse(deps.db, job, created.detail).catch(() => undefined);
   if (!signal.aborted) await coolDown(deps, job, { reason: 'unknown' });

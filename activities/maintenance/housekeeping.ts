@@ -11,7 +11,7 @@ import {
   maxRequests,
   maxRequestsOfAccount,
   requestRetentionMs,
-  tryRetentionMs,
+  signInTryRetentionMs,
 } from '../../src/library/operations/retention-periods.ts';
 import {
   deleteExpiredAccountEvents,
@@ -29,10 +29,10 @@ import { deleteRequestsUpTo, findCutoff, listOverlongLogs } from '../../src/libr
 import { countUsage } from '../../src/credits/reports/task-usage.ts';
 import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/list/task-list.ts';
-import { type ExpiredUpload, listExpiredUploads } from '../../src/media/references/uploads.ts';
+import { type ExpiredUpload, listExpiredUploads } from '../../src/media/references/upload-rows.ts';
 import { deleteUpload, type SweepDeps, sweepDeletions } from './sweep-deletions.ts';
 import { forEachRow, pageSize } from './for-each-row.ts';
-import { deleteTaskFiles } from '../task-files.ts';
+import { deleteTaskFiles } from '../task-file-keys.ts';
 
 /** Media of a failed task is deleted after this time, when no attempt of it can be alive. */
 export const leftoverMs = hourMs;
@@ -62,7 +62,7 @@ const steps: Record<HousekeepingStep, Step> = {
   deleteExpiredSessions: ({ db }) => deletePages(() => deleteExpiredSessions(db, Date.now(), pageSize)),
   deleteExpiredProofs: ({ db }) => deletePages(() => deleteExpiredProofs(db, Date.now(), pageSize)),
   deleteExpiredSignInTries: ({ db }) =>
-    deletePages(() => deleteExpiredSignInTries(db, Date.now() - tryRetentionMs, pageSize)),
+    deletePages(() => deleteExpiredSignInTries(db, Date.now() - signInTryRetentionMs, pageSize)),
   deleteExpiredCreateAttempts: ({ db }) =>
     deletePages(() => deleteExpiredCreateAttempts(db, Date.now() - createAttemptRetentionMs, pageSize)),
   deleteExpiredSecurityEvents: ({ db, retention: { eventsMs } }) =>

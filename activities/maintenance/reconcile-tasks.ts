@@ -16,7 +16,7 @@ import {
   type WorkflowTermination,
 } from '../../src/tasks/list/task-list.ts';
 import { markReconciled } from '../../src/platform/database/vacuum.ts';
-import { owedDeliveries } from '../../src/tasks/task-event.ts';
+import { owedDeliveries } from '../../src/tasks/task-end-event.ts';
 import { failAndRefund } from '../../src/tasks/task-rows.ts';
 import { forEachRow, type RowDeps } from './for-each-row.ts';
 

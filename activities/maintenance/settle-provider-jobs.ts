@@ -14,7 +14,7 @@ import type { GenerationDeps } from '../generation/attempt.ts';
 import { lookUpLostCreate } from '../generation/recover.ts';
 import { jobKeyOf } from '../../src/tasks/jobs/next-job.ts';
 import { recordCost } from '../../src/tasks/jobs/decide-job-end.ts';
-import { requestLimitMs, withinLimit } from '../generation/settle.ts';
+import { requestLimitMs, withinLimit } from '../generation/end-unwanted-job.ts';
 
 export type SettleProviderJobsDeps = Pick<GenerationDeps, 'db' | 'log' | 'events' | 'providers' | 'hashAccount'> & {
   readonly engine: Pick<Engine, 'cancelWorkflow'>;

@@ -1,4 +1,4 @@
-import { listOpenClosures } from '../../src/tasks/end/account-closure.ts';
+import { listOpenClosures } from '../../src/tasks/end/close-account-rows.ts';
 import { listOverdueDeliveries, type OverdueDelivery } from '../../src/tasks/callbacks/deliveries.ts';
 import type { Engine } from '../../src/catalogue/tasks/workflow-engine.ts';
 import { forEachRow, type RowDeps } from './for-each-row.ts';

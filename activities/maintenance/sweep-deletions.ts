@@ -1,5 +1,5 @@
 import type { ResultStore } from '../../src/media/store/result-store.ts';
-import { uploadKey } from '../../src/media/references/upload.ts';
+import { uploadKey } from '../../src/media/references/upload-rules.ts';
 import {
   clearJobs,
   finishDeletion,
@@ -8,9 +8,9 @@ import {
   type OwedDeletion,
 } from '../../src/tasks/end/content-deletion.ts';
 import type { Engine } from '../../src/catalogue/tasks/workflow-engine.ts';
-import { findUpload, removeUpload } from '../../src/media/references/uploads.ts';
+import { findUpload, removeUpload } from '../../src/media/references/upload-rows.ts';
 import { forEachRow, type RowDeps } from './for-each-row.ts';
-import { deleteTaskFiles } from '../task-files.ts';
+import { deleteTaskFiles } from '../task-file-keys.ts';
 
 export type SweepDeps = RowDeps & {
   readonly media: Pick<ResultStore, 'delete' | 'deleteFolder'>;

@@ -6,7 +6,7 @@ import { render } from 'preact';
 import { Router } from 'wouter-preact';
 import { createQueryClient } from './api/queries.ts';
 import { prefetchMe, replaceMe } from './api/session.ts';
-import { loadArea } from './routes.tsx';
+import { loadArea } from './lazy-areas.tsx';
 import { App } from './shell/app.tsx';
 
 const client = createQueryClient(() => replaceMe(client, null));

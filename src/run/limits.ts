@@ -1,7 +1,7 @@
 import { endedPollMs } from '../../activities/generation-attempts.ts';
 import { createGraceMs } from '../../activities/generation/attempt.ts';
 import { lookUpLimitMs } from '../../activities/generation/recover.ts';
-import { requestLimitMs } from '../../activities/generation/settle.ts';
+import { requestLimitMs } from '../../activities/generation/end-unwanted-job.ts';
 import { leftoverMs } from '../../activities/maintenance/housekeeping.ts';
 import { deadlineGraceMs, startGraceMs } from '../../activities/maintenance/reconcile-tasks.ts';
 import { stopGraceMs } from '../../activities/maintenance/settle-provider-jobs.ts';
@@ -13,7 +13,7 @@ import {
   linkRetentionMs,
   requestRetentionMs,
 } from '../library/operations/retention-periods.ts';
-import { uploadGraceMs } from '../media/references/upload.ts';
+import { uploadGraceMs } from '../media/references/upload-rules.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../platform/timing/duration.ts';
 import { countedRetryMs } from '../tasks/accept/create-attempts.ts';
 import { uncertainRetryMs } from '../tasks/accept/task-acceptor.ts';
@@ -43,14 +43,15 @@ const limits: Readonly<Record<string, number>> = {
   '`reconcile` stops a job that no task waits for': stopGraceMs,
   '`reconcile` terminates the workflow of a canceled task that still runs': cancelGraceMs,
   'A receiver may take to answer a callback': callbackTimeoutMs,
-  'All attempts at a callback take, at most': callbackPausesMs.reduce((sum, pause) => sum + pause, 0),
+  'All attempts at a callback take, at most':
+    Math.round(callbackPausesMs.reduce((sum, pause) => sum + pause, 0) / hourMs) * hourMs,
   '`reconcile` sends a callback that is overdue': callbackGraceMs,
   'A stopping API finishes its requests, and then the starts of their workflows, each': apiDrainMs,
   'A stopping worker lets its activities end, before it cancels them': workerGraceMs,
   'A stopping worker ends, also with activities that hang': workerForceMs,
   'A stopping process exits, drained or not': processDrainMs,
   'Media of a failed task is deleted': leftoverMs,
-  'An upload that no task uses is deleted': uploadGraceMs,
+  'The file of an expired upload is deleted': uploadGraceMs,
   'Requests of the request log are deleted': requestRetentionMs,
   'Records of attempts at creates are deleted': createAttemptRetentionMs,
   'One-time links that have expired are deleted': linkRetentionMs,
@@ -65,8 +66,8 @@ const units = [
 ] as const;
 
 function duration(ms: number): string {
-  const [unit, unitMs] = units.find(([, one]) => ms >= 2 * one || ms === one) ?? (['second', secondMs] as const);
-  const count = Math.round(ms / unitMs);
+  const [unit, unitMs] = units.find(([, one]) => ms % one === 0) ?? (['second', secondMs] as const);
+  const count = ms / unitMs;
   return `${count} ${count === 1 ? unit : `${unit}s`}`;
 }
 

@@ -1,7 +1,7 @@
 import type { Task, TaskFailure, TaskResult } from '../catalogue/tasks/task.ts';
 import type { Database } from '../platform/database/database.ts';
 import { partialRefundEntry, refundEntry } from '../credits/ledger/ledger-entries.ts';
-import { eventOfEnd, taskEventIdOf } from './task-event.ts';
+import { eventOfEnd, taskEventIdOf } from './task-end-event.ts';
 import { isReserved } from './jobs/provider-pools.ts';
 import { maybeOne, none } from '../platform/database/statement.ts';
 import { isFinished, isUnfinished } from '../catalogue/tasks/task-conditions.ts';

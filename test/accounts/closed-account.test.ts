@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { closeAccountAs } from '../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../src/tasks/end/close-account-rows.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { createLink, findLink } from '../../src/accounts/sign-in/one-time-links.ts';
 import { acceptLink } from '../../src/accounts/sign-in/sign-in.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeAccountAs } from '../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../src/tasks/end/close-account-rows.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { type HttpService, startHttpService } from '../support/service/http-service.ts';
 import { newMember, newPerson, shell } from '../support/service/person.ts';

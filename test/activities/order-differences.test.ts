@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { wireActivities, type WorkerParts } from '../../src/run/main/wire-activities.ts';
-import { resultKeysOf } from '../../activities/task-files.ts';
+import { resultKeysOf } from '../../activities/task-file-keys.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listTaskEntries } from '../../src/credits/ledger/credits.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pino } from 'pino';
 import { createCompleteTask } from '../../activities/end-task.ts';
-import { deleteTaskFiles, stagingKeysOf } from '../../activities/task-files.ts';
+import { deleteTaskFiles, stagingKeysOf } from '../../activities/task-file-keys.ts';
 import { createStoreResult, type StoreResultDeps } from '../../activities/store-result.ts';
 import { FfmpegError } from '../../src/media/ffmpeg/ffmpeg.ts';
 import { ReadTimeoutError } from '../../src/media/video/read-video.ts';

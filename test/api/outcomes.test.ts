@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { maxUploadBytes } from '../../src/media/references/upload.ts';
+import { maxUploadBytes } from '../../src/media/references/upload-rules.ts';
 import { testTaskId } from '../../src/tasks/callbacks/callback.ts';
 import { isOfConsole, type Operation } from '../../src/api/core/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scopes } from '../../src/accounts/keys/api-key.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
-import { callbackSecretsOf } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import { createApiKey } from '../../src/accounts/keys/keys.ts';
 import { setSpendCaps } from '../../src/accounts/limits/spend-caps.ts';
@@ -202,7 +202,7 @@ async function openAccounts(db: Database, { settings }: Stack): Promise<People> 
   for (const [index, credits] of openedWith.entries()) {
     const accountId = await createAccount(db, { name: `client ${index}`, credits });
     const created = await createApiKey(db, { accountId, name: 'chaos', scopes });
-    const [secret = ''] = await callbackSecretsOf(db, box, accountId);
+    const [secret = ''] = await ensureSigningSecrets(db, box, accountId);
     if (index === cappedClient && created !== undefined) {
       for (const subject of [{ kind: 'key', id: created.keyId } as const, { kind: 'account', id: accountId } as const])
         await setSpendCaps(db, accountId, subject, { day: capCredits, total: capCredits });

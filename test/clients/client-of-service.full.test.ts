@@ -17,7 +17,7 @@ import {
 import sharp from 'sharp';
 import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
-import { callbackSecretsOf } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
@@ -57,7 +57,7 @@ describe('the client, against the whole service', () => {
 
     const [callback] = await receiver.waitForCallbacks('/done', 1);
     assert.ok(callback);
-    const secrets = await callbackSecretsOf(
+    const secrets = await ensureSigningSecrets(
       service.database.db,
       createSecretBox(service.settings.secret),
       account.accountId,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { callbackSecretsOf } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
 import { probeVideo } from '../../src/media/video/probe-video.ts';
@@ -129,7 +129,7 @@ describe('the Python client', { skip }, () => {
 
     const credits = 1_000;
     const secretsOf = ({ accountId }: TestAccount) =>
-      callbackSecretsOf(service.database.db, createSecretBox(service.settings.secret), accountId);
+      ensureSigningSecrets(service.database.db, createSecretBox(service.settings.secret), accountId);
 
     async function exercise(python: string, twin: 'sync' | 'async'): Promise<void> {
       const { db } = service.database;

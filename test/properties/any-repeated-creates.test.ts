@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { recordRead } from '../../src/tasks/accept/create-attempts.ts';
+import { recordTasksSeen } from '../../src/tasks/accept/create-attempts.ts';
 import { createTaskAcceptor } from '../../src/tasks/accept/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { runs } from '../support/property.ts';
@@ -115,7 +115,7 @@ test('the service decides as the rule does, and charges as many tasks', async ()
         const number = arrivingNumber(world, step);
         const next = after(world, step);
         const read = step.kind === 'read' ? ids[world.takes[step.take]?.task ?? -1] : undefined;
-        if (read !== undefined) await recordRead(database.db, [read], by.keyId);
+        if (read !== undefined) await recordTasksSeen(database.db, [read], by.keyId);
         if (number !== undefined) {
           const more = { ...requestOf(taskParam('take')), ...listedTerms, attempt: number, repeatWindowMs: 3_600_000 };
           const answer = await accept({ taskId: uuidv7(), accountId, by, ...more });

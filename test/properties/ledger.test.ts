@@ -8,7 +8,7 @@ import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
 import type { CreateOutcome, NewTask } from '../../src/tasks/accept/create-outcome.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { completeTask, confirmCharge, findTask, failAndRefund, beginGeneration } from '../../src/tasks/task-rows.ts';
-import { checkBooks } from '../../src/credits/ledger/ledger-rules.ts';
+import { checkBooks } from '../../src/credits/ledger/audit-rules.ts';
 import { bookCredits, readBooks } from '../../src/credits/ledger/credits.ts';
 import { createTaskAcceptor } from '../../src/tasks/accept/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';

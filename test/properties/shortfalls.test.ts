@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { createCompleteTask } from '../../activities/end-task.ts';
-import { resultKeysOf } from '../../activities/task-files.ts';
+import { resultKeysOf } from '../../activities/task-file-keys.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readBooks } from '../../src/credits/ledger/credits.ts';

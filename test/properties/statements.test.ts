@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
-import { closeAccountAs } from '../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../src/tasks/end/close-account-rows.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { bookCredits, type LedgerEntry, readBooks } from '../../src/credits/ledger/credits.ts';
 import { createCodesAs, redeemCode } from '../../src/credits/ledger/redemption-codes.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { callbackSecretsOf } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
@@ -117,6 +117,6 @@ describe('a Videogen behind a Videogen, as OpenRouter', () => {
 
   async function secretsOf(accountId: string): Promise<readonly string[]> {
     const box = createSecretBox(inner.environment['VIDEOGEN_SECRET'] ?? '');
-    return callbackSecretsOf(inner.database.db, box, accountId);
+    return ensureSigningSecrets(inner.database.db, box, accountId);
   }
 });

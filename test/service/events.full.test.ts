@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { verifyCallback } from '../../clients/typescript/src/verify-callback.ts';
 import { createAccountKey } from '../../src/accounts/keys/keys.ts';
-import { callbackSecretsOf } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
 import { setEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../src/credits/ledger/low-balance.ts';
 import { eventTypes } from '../../src/tasks/callbacks/event.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
-import { taskEventId } from '../../src/tasks/task-event.ts';
+import { taskEventId } from '../../src/tasks/task-end-event.ts';
 import { callbackWorkflowId } from '../../src/temporal/connection/task-queues.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { type Api, createdTask, post, recordInfo, waitForRecord } from '../support/service/started-api.ts';
@@ -42,7 +42,7 @@ describe('events of an account', () => {
     const { accountId, key } = await createTestAccount(service.database, credits);
     await setEventEndpoint(db, accountId, { url: receiver.url + path, types: eventTypes });
     await setLowBalance(db, accountId, lowBalance ?? null);
-    const secrets = await callbackSecretsOf(db, createSecretBox(service.settings.secret), accountId, 'event');
+    const secrets = await ensureSigningSecrets(db, createSecretBox(service.settings.secret), accountId, 'event');
     const api: Api = { baseUrl: service.baseUrl, key };
     return { accountId, api, secrets };
   }

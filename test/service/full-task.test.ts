@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import { Webhook } from 'standardwebhooks';
 import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
-import { callbackSecretsOf } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readBooks } from '../../src/credits/ledger/credits.ts';
 import {
@@ -38,7 +38,7 @@ describe('a task, from createTask to its callback', () => {
       .toBuffer();
     receiver = await startCallbackReceiver({ image });
     const box = createSecretBox(service.settings.secret);
-    const [secret = ''] = await callbackSecretsOf(service.database.db, box, account.accountId);
+    const [secret = ''] = await ensureSigningSecrets(service.database.db, box, account.accountId);
     webhook = new Webhook(secret);
   });
   after(async () => {

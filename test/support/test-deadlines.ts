@@ -1,4 +1,4 @@
-import type { StartDeadline } from '../../activities/deadline.ts';
+import type { StartDeadline } from '../../activities/abort-timers.ts';
 
 export type TestDeadlines = {
   readonly startDeadline: StartDeadline;

@@ -11,7 +11,7 @@ import {
   type Installation,
   model,
 } from '../support/service/installation.ts';
-import { postgresUrl, temporalAddress } from '../support/servers/servers.ts';
+import { postgresUrl, temporalAddress } from '../support/servers/server-addresses.ts';
 import { createTestAccount, type TestAccount } from '../support/service/service.ts';
 import { acceptTestTask, entryKinds, taskParam, waitForEnd } from '../support/tasks/tasks.ts';
 import { startTcpProxy, type TcpProxy } from '../support/proxies/tcp-proxy.ts';

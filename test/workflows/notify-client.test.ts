@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
-import { type Owed, owedDeliveries, taskEventId } from '../../src/tasks/task-event.ts';
+import { type Owed, owedDeliveries, taskEventId } from '../../src/tasks/task-end-event.ts';
 import { callbackWorkflowId, taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
 import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import { resultKeysOf } from '../../activities/task-files.ts';
+import { resultKeysOf } from '../../activities/task-file-keys.ts';
 import { taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';

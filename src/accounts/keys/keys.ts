@@ -6,7 +6,7 @@ import { setCaps } from '../limits/spend-caps.ts';
 import { lockOpenAccount } from '../accounts.ts';
 import { type Database, partOf, readRow } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import { findOwnLimits, narrowKey, type OwnLimits, refuseSuccessor } from './key-limits.ts';
+import { findOwnLimits, narrowKey, type OwnLimits, refuseSuccessor } from './narrow-new-key.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { many, maybeOne, one, type Runner } from '../../platform/database/statement.ts';

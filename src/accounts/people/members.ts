@@ -10,7 +10,7 @@ import {
   withdrawInvitationsTo,
 } from '../sign-in/one-time-links.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
-import { type MailedLink, mailLink } from '../sign-in/mail-link.ts';
+import { type MailedLink, mailLink } from '../sign-in/queue-link-mail.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { endSessions, type NewSession, renewSession } from '../sign-in/sessions.ts';
 import { one, type Runner } from '../../platform/database/statement.ts';

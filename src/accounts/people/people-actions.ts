@@ -13,7 +13,7 @@ import {
   withdrawSetupLinks,
 } from '../sign-in/one-time-links.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
-import { type MailedLink, mailLink } from '../sign-in/mail-link.ts';
+import { type MailedLink, mailLink } from '../sign-in/queue-link-mail.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { recordEvent } from './security-events.ts';
 import { endSessions } from '../sign-in/sessions.ts';

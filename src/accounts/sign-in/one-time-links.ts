@@ -77,7 +77,7 @@ export function pathOfLink({ purpose, token }: Pick<NewLink, 'purpose' | 'token'
   return `/console/${purpose}#${token}`;
 }
 
-export function addressOfLink(publicUrl: string, link: NewLink): string {
+export function urlOfLink(publicUrl: string, link: NewLink): string {
   return publicUrl + pathOfLink(link);
 }
 

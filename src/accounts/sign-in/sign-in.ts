@@ -3,7 +3,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import { grantAccess, lockFirstAccount, lockOpenAccounts } from '../people/memberships.ts';
 import { consumeLink, type Link, withdrawResets } from './one-time-links.ts';
-import { removePasskeys, touchPasskey } from './passkeys.ts';
+import { removePasskeys, touchPasskey } from './passkey-rows.ts';
 import { type Origin, recordEvent } from '../people/security-events.ts';
 import { createSession, endSession, endSessions, type NewSession, renewSession } from './sessions.ts';
 import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type User } from '../people/users.ts';

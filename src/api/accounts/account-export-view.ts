@@ -1,6 +1,6 @@
 import type { TimedCursor } from '../../platform/database/sql.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { listUploadsOf } from '../../tasks/end/account-closure.ts';
+import { listUploadsOf } from '../../tasks/end/close-account-rows.ts';
 import { readBooks } from '../../credits/ledger/credits.ts';
 import { presentCap } from '../credits/spend-cap-routes.ts';
 import { listSpendCaps } from '../../accounts/limits/spend-caps.ts';
@@ -20,7 +20,7 @@ import { withAttempts } from '../../tasks/callbacks/deliveries.ts';
 import { listOwnDeliveries, listOwnEvents } from '../../tasks/callbacks/own-deliveries.ts';
 import { listAccountEvents } from '../../accounts/people/security-events.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
-import { maxUploads, uploadKey } from '../../media/references/upload.ts';
+import { maxUploads, uploadKey } from '../../media/references/upload-rules.ts';
 import { presentLedgerEntry } from './account-view.ts';
 import { presentCallback } from '../callbacks/callback-view.ts';
 import { type LinkStore, presentListedTask } from '../tasks/task-view.ts';

@@ -8,7 +8,7 @@ import {
   renameAccountAs,
   suspendAccountAs,
 } from '../../accounts/accounts.ts';
-import { closeAccountAs } from '../../tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../tasks/end/close-account-rows.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import {
   idField,

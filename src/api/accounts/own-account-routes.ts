@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { renameOwnAccount } from '../../accounts/rename-account.ts';
-import { closeOwnAccount } from '../../tasks/end/account-closure.ts';
+import { closeOwnAccount } from '../../tasks/end/close-account-rows.ts';
 import { exportAccount } from './account-export-view.ts';
 import { maxAccountNameLength } from '../../credits/sign-up/confirm-sign-up.ts';
 import { originOf } from '../sign-in/authenticate-session.ts';

@@ -24,7 +24,7 @@ import {
   type Operation,
   type WithDb,
 } from './endpoint.ts';
-import { uploadCommand } from '../../media/references/upload.ts';
+import { uploadCommand } from '../../media/references/upload-rules.ts';
 import { HttpError, invalidRequest, maxBodyBytes } from './http-error.ts';
 import { isRefusal } from './to-http-error.ts';
 import { rateAnswerHeaders } from './limits/rate-headers.ts';

@@ -8,7 +8,7 @@ import { nameUnused } from './unused-fields.ts';
 import type { CreatedTask } from '../../tasks/accept/create-task.ts';
 import { type OrderDeps, takeOrder } from '../tasks/create-task-routes.ts';
 import type { TranslateRequest } from '../../tasks/accept/task-request.ts';
-import { newTaskRecord, type TaskRecord } from '../../tasks/list/task-record.ts';
+import { newTaskRecord, type TaskRecord } from '../../tasks/public-record.ts';
 import { presentTask, type RecordDeps } from '../tasks/task-view.ts';
 import { inputFieldNames } from '../../catalogue/input/task-input.ts';
 import { findTask } from '../../tasks/task-rows.ts';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { invalidRequest, HttpError } from '../core/http-error.ts';
 import { formatOf } from '../../media/references/file-format.ts';
 import type { StoreUpload } from '../../media/references/store-upload.ts';
-import { maxUploads, uploadUrl } from '../../media/references/upload.ts';
+import { maxUploads, uploadUrl } from '../../media/references/upload-rules.ts';
 import { inputLimits } from '../../catalogue/input/input-bounds.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
 

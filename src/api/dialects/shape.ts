@@ -1,4 +1,4 @@
-import type { TaskRecord } from '../../tasks/list/task-record.ts';
+import type { TaskRecord } from '../../tasks/public-record.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import type { Endpoint } from '../core/define-endpoint.ts';
 import type { Shape } from '../core/endpoint.ts';

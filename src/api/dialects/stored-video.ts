@@ -81,7 +81,7 @@ export type RemoveDeps = CancelDeps & DeleteDeps & WithClock;
  * Cancels an unfinished task with a refund; the endpoint has checked the scope `tasks:write`. Deletes the content of any other task, which
  * requires `content:delete`. A client that has lost the response repeats the request: within a minute of the cancellation it changes nothing.
  */
-export async function removeVideo(deps: RemoveDeps, caller: Caller, id: string | undefined): Promise<string> {
+export async function cancelOrDeleteVideo(deps: RemoveDeps, caller: Caller, id: string | undefined): Promise<string> {
   const { taskId, state, failure, completedAt = 0 } = await ownTask(deps.db, id ?? '', caller.accountId);
   if (failure?.failCode === 'cancelled' && deps.now() - completedAt < repeatMs) return taskId;
   const mayDelete = caller.scopes.includes('content:delete');

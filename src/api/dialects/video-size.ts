@@ -2,7 +2,7 @@ import { type FrameSize, frameSize } from '../../catalogue/media/frame-size.ts';
 import { type Ratio, type Resolution } from '../../catalogue/input/input-bounds.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { ModelInput } from '../../catalogue/input/task-input.ts';
-import type { TaskRecord } from '../../tasks/list/task-record.ts';
+import type { TaskRecord } from '../../tasks/public-record.ts';
 
 type Frame = { readonly resolution: Resolution; readonly ratio: Ratio };
 

@@ -13,7 +13,7 @@ import { hostInlineMedia, type InlineDeps, isDataUrl } from '../dialects/inline-
 import { scalarOf } from '../dialects/given-field.ts';
 import { isObject } from '../../platform/text/json.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
-import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../../media/references/upload.ts';
+import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../../media/references/upload-rules.ts';
 import { listModels } from '../models/model-routes.ts';
 import { describeModel, modelWords } from './model-words.ts';
 import { type OrderDeps, takeOrder } from '../tasks/create-task-routes.ts';

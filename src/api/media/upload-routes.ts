@@ -10,7 +10,7 @@ import {
   uploadKinds,
   uploadTypes,
   uploadUrl,
-} from '../../media/references/upload.ts';
+} from '../../media/references/upload-rules.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
 import { maxUploadsAtOnce, withUploadSlot } from '../core/limits/upload-slots.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { MailedLink } from '../../accounts/sign-in/mail-link.ts';
-import { addressOfLink } from '../../accounts/sign-in/one-time-links.ts';
+import type { MailedLink } from '../../accounts/sign-in/queue-link-mail.ts';
+import { urlOfLink } from '../../accounts/sign-in/one-time-links.ts';
 import { unixMs } from '../core/request-fields.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
 
@@ -20,5 +20,5 @@ export type MailDeps = { readonly mails: MailQueue | undefined };
 
 export function presentNewLink(publicUrl: string, link: MailedLink) {
   const { linkId, isMailed, expiresAt: expireTime } = link;
-  return { linkId, url: addressOfLink(publicUrl, link), isMailed, expireTime };
+  return { linkId, url: urlOfLink(publicUrl, link), isMailed, expireTime };
 }

@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import type { Credential } from '../../accounts/sign-in/passkeys.ts';
+import type { Credential } from '../../accounts/sign-in/passkey-rows.ts';
 import { HttpError } from '../core/http-error.ts';
 
 // WebAuthn by SimpleWebAuthn, which is loaded at the first use.

@@ -7,7 +7,7 @@ import {
   maxPasskeys,
   type Passkey,
   removePasskey,
-} from '../../accounts/sign-in/passkeys.ts';
+} from '../../accounts/sign-in/passkey-rows.ts';
 import { beginProof, consumeProof, type ProofKind } from '../../accounts/sign-in/pending-proofs.ts';
 import { recordEvent } from '../../accounts/people/security-events.ts';
 import { signIn } from '../../accounts/sign-in/sign-in.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { uploadIdsOf } from '../../media/references/upload.ts';
+import { uploadIdsOf } from '../../media/references/upload-rules.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { deleteTaskContentAs } from '../../tasks/end/content-deletion.ts';
 import { type DeleteDeps, deleteEndedTask, deleteFilesOf } from '../../tasks/end/delete-task.ts';

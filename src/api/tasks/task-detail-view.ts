@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TaskRecord } from '../../tasks/list/task-record.ts';
+import type { TaskRecord } from '../../tasks/public-record.ts';
 import type { Task, TaskResult } from '../../catalogue/tasks/task.ts';
 import type { readTaskDetail } from '../../tasks/list/task-list.ts';
 import type { Maker } from '../../tasks/list/task-maker.ts';

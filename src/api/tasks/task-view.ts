@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type TaskRecord, taskRecord } from '../../tasks/list/task-record.ts';
+import { type TaskRecord, taskRecord } from '../../tasks/public-record.ts';
 import { inputRecordSchema } from '../../catalogue/input/task-input.ts';
 import { failCodes, isFinal, type Task, taskStates } from '../../catalogue/tasks/task.ts';
 import { resultLinks } from '../../media/store/signed-link.ts';

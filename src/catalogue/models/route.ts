@@ -28,7 +28,7 @@ export function refuseImage({ model, tiers }: Routed, input: TaskInput, size: Fr
  * Returns the remaining tiers of a task, each in the order in which its entries are tried: those that accept the input and whose
  * provider has not failed. The order is the same in every attempt and on every worker.
  */
-export function routesOf(
+export function remainingTiersOf(
   { model, tiers }: Routed,
   task: { readonly taskId: string; readonly input: TaskInput; readonly used: ReadonlySet<string> },
 ): readonly (readonly TierEntry[])[] {

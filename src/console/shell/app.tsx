@@ -8,7 +8,7 @@ import { opsPaths, paths, signInPaths } from '../paths.ts';
 import { AcceptLinkPage } from '../features/sign-in/accept-link-page.tsx';
 import { SignInPage } from '../features/sign-in/sign-in-page.tsx';
 import { SignUpPage } from '../features/sign-up/sign-up-page.tsx';
-import { AccountPages, OperatorPages } from '../routes.tsx';
+import { AccountPages, OperatorPages } from '../lazy-areas.tsx';
 import { Toasts } from '../ui/feedback/toast.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { GateWaiting } from './gate.tsx';

@@ -1,5 +1,5 @@
 import type { Database } from '../../platform/database/database.ts';
-import { type AuditScope, checkBooks, checkGuards, type LedgerViolation } from './ledger-rules.ts';
+import { type AuditScope, checkBooks, checkGuards, type LedgerViolation } from './audit-rules.ts';
 import { many, none, one } from '../../platform/database/statement.ts';
 
 /** A statement checks a page in some tens of milliseconds. */

@@ -5,7 +5,7 @@ import { markPaymentsReconciled } from '../../platform/database/vacuum.ts';
 import { many } from '../../platform/database/statement.ts';
 import { type Payment, PaymentsUnavailable } from './payment-provider.ts';
 import { applyPayment, applyReversals, type PaymentDeps } from './process-payments.ts';
-import { listOpenReversals } from './reverse-payment.ts';
+import { listOpenReversals } from './book-reversals.ts';
 import { forgetUngranted } from './settle-payment.ts';
 import {
   expireUnknown,

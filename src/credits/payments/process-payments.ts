@@ -1,7 +1,7 @@
 import type { Emits } from '../../platform/metrics/emits.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Payment, PaymentEvent } from './payment-provider.ts';
-import { reversePayment } from './reverse-payment.ts';
+import { bookReversals } from './book-reversals.ts';
 import { settlePayment, type Settling } from './settle-payment.ts';
 import type { Settler } from './top-ups.ts';
 
@@ -56,7 +56,7 @@ export async function applyPayment(deps: PaymentDeps, payment: Payment, by: Sett
 }
 
 export async function applyReversals(deps: PaymentDeps, paymentId: string): Promise<void> {
-  const outcome = await reversePayment(deps, paymentId);
+  const outcome = await bookReversals(deps, paymentId);
   if (outcome.kind === 'unknown_payment') return noteUnknown(deps, { paymentId });
   const { topUpId, accountId } = outcome.topUp;
   for (const booked of outcome.booked) {

@@ -3,7 +3,7 @@ import { lockOpenAccounts } from '../../accounts/people/memberships.ts';
 import { CodeTaken, findSignUpOf, openAccountOf, type SignUpConfirmation } from './confirm-sign-up.ts';
 import type { Identified } from '../../accounts/sign-in/identity-provider.ts';
 import { consumeLink, type Link, listInvitationsTo, withdrawResets } from '../../accounts/sign-in/one-time-links.ts';
-import { removePasskeys } from '../../accounts/sign-in/passkeys.ts';
+import { removePasskeys } from '../../accounts/sign-in/passkey-rows.ts';
 import { type Origin, recordEvent } from '../../accounts/people/security-events.ts';
 import { endSessions, type NewSession } from '../../accounts/sign-in/sessions.ts';
 import { grantLink, openSession, type SignIn } from '../../accounts/sign-in/sign-in.ts';

@@ -7,7 +7,7 @@ import { recordAction } from '../../accounts/operators/operator-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 import { hashToken, newToken } from '../../platform/secrets/secret-token.ts';
-import { type MailedLink, mailLink } from '../../accounts/sign-in/mail-link.ts';
+import { type MailedLink, mailLink } from '../../accounts/sign-in/queue-link-mail.ts';
 import { createLink, isOpen, lifetimeSeconds } from '../../accounts/sign-in/one-time-links.ts';
 import { recordEvent } from '../../accounts/people/security-events.ts';
 

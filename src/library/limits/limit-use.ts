@@ -1,7 +1,7 @@
 import { createRateColumn } from '../../accounts/accounts.ts';
 import { isActive } from '../../accounts/keys/api-key.ts';
 import { maxActiveKeys } from '../../accounts/keys/keys.ts';
-import { maxUploadedBytes, maxUploads } from '../../media/references/upload.ts';
+import { maxUploadedBytes, maxUploads } from '../../media/references/upload-rules.ts';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
 

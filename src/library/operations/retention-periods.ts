@@ -7,7 +7,7 @@ const dayMs = 24 * hourMs;
 /** Long enough to investigate why a link did not work. */
 export const linkRetentionMs = 7 * dayMs;
 /** Attempts to sign in are counted over 15 minutes at most. */
-export const tryRetentionMs = hourMs;
+export const signInTryRetentionMs = hourMs;
 /**
  * Records of attempts at creates are stored far longer than a repeated or
  * uncertain create needs them.

@@ -5,7 +5,7 @@ import {
   linkRetentionMs,
   maxRequests,
   requestRetentionMs,
-  tryRetentionMs,
+  signInTryRetentionMs,
 } from './retention-periods.ts';
 
 // The tables that grow with use, for docs/operations/growth.md. A test compares them with the schema.
@@ -48,7 +48,7 @@ export const tableGrowth: Readonly<Record<string, Growth>> = {
     shrinks: 'after `SECURITY_EVENT_RETENTION_DAYS`',
   },
   sessions: { grows: 'a row per sign-in', shrinks: 'at its end, after 7 days at most' },
-  sign_in_tries: { grows: 'a row per failed sign-in', shrinks: `after ${tryRetentionMs / hourMs} hour` },
+  sign_in_tries: { grows: 'a row per failed sign-in', shrinks: `after ${signInTryRetentionMs / hourMs} hour` },
   one_time_links: { grows: 'a row per invitation and reset', shrinks: `${days(linkRetentionMs)} past its end` },
   mails: { grows: 'a row per mail that waits', shrinks: 'when it is sent, or has failed' },
   start_credits: { grows: 'a row per mailbox with a start credit', shrinks: never },

@@ -7,7 +7,7 @@ import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
 import { ReadTimeoutError, readVideo } from '../video/read-video.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
 import { decoderThreads, untrustedInput } from '../pictures/untrusted-input.ts';
-import { maxFrameRate } from '../references/upload.ts';
+import { maxFrameRate } from '../references/upload-rules.ts';
 import type { ClipBounds } from '../../catalogue/input/input-bounds.ts';
 
 /** `maxPixels` is the limit of a video only. */

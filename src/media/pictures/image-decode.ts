@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp';
 import { formatOf } from '../references/file-format.ts';
 import { isPhotoFormat, sharp } from './image-library.ts';
-import { imageSidePx } from '../references/upload.ts';
+import { imageSidePx } from '../references/upload-rules.ts';
 
 /** The largest image takes about three seconds on one core, and a busy machine gives it a fraction of one. */
 const maxDecodeSeconds = 300;

@@ -3,7 +3,7 @@ import { formatOf } from '../references/file-format.ts';
 import { decodeImage, ImageRefusal, type PlainImage } from './image-decode.ts';
 import { isPhotoFormat } from './image-library.ts';
 import { readVideo } from '../video/read-video.ts';
-import { imageLimits, whatToSend } from '../references/upload.ts';
+import { imageLimits, whatToSend } from '../references/upload-rules.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
 
 /** Formats that are decoded in the process of `video-reader.ts`: their decoders are larger, and have been attacked more often. */

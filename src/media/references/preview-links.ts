@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
-import { uploadFromUrl, uploadKey } from './upload.ts';
-import { listUsableUploads } from './uploads.ts';
+import { uploadFromUrl, uploadKey } from './upload-rules.ts';
+import { listUsableUploads } from './upload-rows.ts';
 
 export type PreviewDeps = {
   readonly db: Pick<Database, 'run'>;

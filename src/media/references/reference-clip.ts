@@ -9,7 +9,7 @@ import { type ClipLimits, convertClip } from '../ffmpeg/convert-clip.ts';
 import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaSource } from './fetch-media.ts';
 import { formatOfFile } from './file-format.ts';
 import { decoderThreads } from '../pictures/untrusted-input.ts';
-import { whatToSend } from './upload.ts';
+import { whatToSend } from './upload-rules.ts';
 
 type FetchReferenceClips = FetchSettings & {
   readonly kind: ClipKind;

@@ -6,7 +6,7 @@ import { createSlots } from '../../platform/outbound/request-limits.ts';
 import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaSource } from './fetch-media.ts';
 import { ImageRefusal } from '../pictures/image-decode.ts';
 import { readImage } from '../pictures/read-image.ts';
-import { maxImageMegabytes } from './upload.ts';
+import { maxImageMegabytes } from './upload-rules.ts';
 
 type FetchReferenceImages = FetchSettings & {
   /** The images become `image-0.jpg`, `image-1.jpg`, … in the folder. */

@@ -2,8 +2,8 @@ import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { mediaUrlsOf, type TaskInput } from '../../catalogue/input/task-input.ts';
 import { type FrameSize, refuseLastFrame } from '../../catalogue/media/frame-size.ts';
-import { uploadFromUrl, uploadKinds } from './upload.ts';
-import { listUsableUploads } from './uploads.ts';
+import { uploadFromUrl, uploadKinds } from './upload-rules.ts';
+import { listUsableUploads } from './upload-rows.ts';
 
 type Request = {
   readonly accountId: string;

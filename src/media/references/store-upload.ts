@@ -13,7 +13,7 @@ import {
   uploadKey,
   uploadKinds,
   whatToSend,
-} from './upload.ts';
+} from './upload-rules.ts';
 import { type FileFormat, formatOfFile } from './file-format.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ResultStore } from '../store/result-store.ts';
@@ -22,7 +22,7 @@ import { ImageRefusal } from '../pictures/image-decode.ts';
 import { readImage } from '../pictures/read-image.ts';
 import { AccountClosed } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { abandonUpload, addUpload, confirmUpload, recordContent, reuseUpload } from './uploads.ts';
+import { abandonUpload, addUpload, confirmUpload, recordContent, reuseUpload } from './upload-rows.ts';
 
 export type ReceiveFile = (path: string) => Promise<void>;
 

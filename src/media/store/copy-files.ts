@@ -1,7 +1,7 @@
 import { extname, join } from 'node:path';
 import { sha256Of } from './file-hash.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
-import { withScratch } from './two-stores.ts';
+import { withTempFolder } from './two-stores.ts';
 
 /**
  * Files that never change again: results, and files that clients have uploaded. Those of unfinished tasks change, and are finished by
@@ -95,7 +95,7 @@ async function totalOf(listed: AsyncIterable<StoredFile>): Promise<{ files: numb
 }
 
 function copyOne(from: MediaFiles, to: MediaFiles, { key }: StoredFile): Promise<'copied' | 'present' | 'deleted'> {
-  return withScratch(async (folder) => {
+  return withTempFolder(async (folder) => {
     // A store shows a file whole or not at all, and one that a worker has written is newer.
     if ((await to.sizeOf(key)) !== undefined) return 'present';
     const [path, backPath] = ['file', 'back'].map((name) => join(folder, `${name}${extname(key)}`)) as [string, string]; // of two

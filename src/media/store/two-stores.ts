@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { type Move, requireMoves } from './media-key.ts';
+import { type Move, requireSameEndings } from './media-key.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 
 /**
@@ -14,7 +14,7 @@ export function createTwoStores(first: MediaFiles, also: MediaFiles): MediaFiles
     fetchTo: async (key, filePath) => (await first.fetchTo(key, filePath)) || (await also.fetchTo(key, filePath)),
     read: async (key) => (await first.read(key)) ?? (await also.read(key)),
     move: async (moves) => {
-      for (const { from } of requireMoves(moves)) await bringOver(first, also, from);
+      for (const { from } of requireSameEndings(moves)) await bringOver(first, also, from);
       await first.move(moves);
       for (const { from } of moves) await also.delete(from);
     },
@@ -46,13 +46,13 @@ async function* listBoth(first: MediaFiles, also: MediaFiles, folder: string): A
 /** Copies a file that another process has staged in the other store. */
 async function bringOver(first: MediaFiles, also: MediaFiles, key: Move['from']): Promise<void> {
   if ((await first.sizeOf(key)) !== undefined) return;
-  await withScratch(async (folder) => {
+  await withTempFolder(async (folder) => {
     const path = join(folder, `file${extname(key)}`);
     if (await also.fetchTo(key, path)) await first.put(key, path);
   });
 }
 
-export async function withScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
+export async function withTempFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-media-'));
   try {
     return await work(folder);

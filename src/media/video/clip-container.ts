@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { formatOf } from '../references/file-format.ts';
 import { type Box, BoxError, boxFile, type BoxFile, boxesIn, readAt } from './mp4-boxes.ts';
-import type { UploadName } from '../references/upload.ts';
+import type { UploadName } from '../references/upload-rules.ts';
 
 /** A clip that is refused; `message` continues the name of the clip: `is cut off`. */
 export class ClipRefusal extends Error {

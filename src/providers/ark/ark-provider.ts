@@ -5,11 +5,11 @@ import { bodyOf, classifyCreate, codedErrorIn, readBody, replyOf } from '../answ
 import type { Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createIdReports, findJobId } from '../jobs/job-id.ts';
 import { cancelOutcomes, createRecordReader } from '../jobs/job-records.ts';
-import { findJobOfCreate } from '../jobs/lost-job.ts';
+import { findJobOfCreate } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
 import { requestBody } from './ark-create-body.ts';
 import { classifyRefusal, isMissing } from './ark-errors.ts';
-import { arkStates, endOf, isCandidate, isRecentRecord, recordIn, recordsIn } from './ark-records.ts';
+import { arkStates, endOf, isCandidate, isSinceCreate, recordIn, recordsIn } from './ark-records.ts';
 
 /** `config.options` are `paths`, `resultPath`, and `parameters`, which are added to each create. */
 export type ArkProviderDeps = PolledProviderDeps & {
@@ -66,7 +66,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
       const listed = 'read' in list ? list.read : [];
       const candidates = listed.filter((record) => isCandidate(record, lost));
       // A full list of newer jobs may hide others that could be the lost one.
-      const isComplete = listed.length < maxListed || listed.some((record) => !isRecentRecord(record, lost));
+      const isComplete = listed.length < maxListed || listed.some((record) => !isSinceCreate(record, lost));
       return await findJobOfCreate(candidates, lost, isComplete);
     },
     statusOf,

@@ -4,7 +4,7 @@ import { type CostRule, estimateCost } from '../../catalogue/prices/upstream-cos
 import type { Cost, Job, JobStatus, LostCreate } from '../provider-contract.ts';
 import { findJobId } from '../jobs/job-id.ts';
 import type { EndState, RecordRules } from '../jobs/job-records.ts';
-import { isRecent } from '../jobs/lost-job.ts';
+import { isRecent } from '../jobs/find-lost-create.ts';
 import { jobFailure } from './ark-errors.ts';
 
 /** `body` is the whole record. */
@@ -83,7 +83,7 @@ export function isCandidate(record: ArkRecord, lost: LostCreate): boolean {
   return duration === input.duration && (input.ratio === 'adaptive' || ratio === input.ratio);
 }
 
-export function isRecentRecord({ body }: ArkRecord, lost: LostCreate): boolean {
+export function isSinceCreate({ body }: ArkRecord, lost: LostCreate): boolean {
   const { data: origin } = originSchema.safeParse(body);
   return origin !== undefined && isRecent(origin.created_at, lost);
 }

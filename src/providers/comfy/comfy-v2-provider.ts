@@ -12,7 +12,7 @@ import {
 } from '../answers.ts';
 import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createRecordReader, type EndState, type RecordRules } from '../jobs/job-records.ts';
-import { retryLookup } from '../jobs/lost-job.ts';
+import { retryLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
 import { filePrefix } from '../requests/task-values.ts';

@@ -11,7 +11,7 @@ import {
   shownText,
 } from '../answers.ts';
 import type { UpstreamError, Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
-import { retryLookup } from '../jobs/lost-job.ts';
+import { retryLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
 import { filePrefix } from '../requests/task-values.ts';

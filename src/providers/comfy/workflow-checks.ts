@@ -49,11 +49,11 @@ export async function checkWorkflows(
   catalogue: Catalogue,
   deps: WorkflowCheckDeps,
 ): Promise<readonly CheckedWorkflow[]> {
-  return (await compareWorkflows(workflowsIn(catalogue), deps)).map(({ found }) => found);
+  return (await compareWithServers(workflowsIn(catalogue), deps)).map(({ found }) => found);
 }
 
 /** Compares each workflow with the node classes of its server; `key` is that of the workflow. */
-export async function compareWorkflows(workflows: readonly Workflow[], deps: WorkflowCheckDeps) {
+export async function compareWithServers(workflows: readonly Workflow[], deps: WorkflowCheckDeps) {
   const classes = new Map<string, ReturnType<typeof classesOf>>();
   const enabled = workflows.filter(({ provider }) => !deps.isOff(provider));
   return await Promise.all(

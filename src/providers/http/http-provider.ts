@@ -19,7 +19,7 @@ import type {
   RequestBody,
   SubmitOutcome,
 } from '../provider-contract.ts';
-import { findJobOfCreate, retryLookup } from '../jobs/lost-job.ts';
+import { findJobOfCreate, retryLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, startSubmitTimer, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 import { answerData, costIn, createRules, failureIn, foundJobs } from './answer-meaning.ts';

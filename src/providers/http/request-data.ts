@@ -16,7 +16,7 @@ type Frozen = { readonly file: ProviderFile; readonly config: FrozenConfig };
  * The contents of media would exceed the bounds of expressions, so these pass on placeholders that no client can write, and
  * `bodyWith` replaces them.
  */
-export type Contents = ReadonlyMap<string, string>;
+export type ContentsByPlaceholder = ReadonlyMap<string, string>;
 
 /**
  * Returns the data of the create's expressions, or a refusal if the media are
@@ -26,7 +26,7 @@ export async function createData(
   request: JobRequest,
   frozen: Frozen,
   uploaded?: MediaByRole<string>,
-): Promise<{ readonly data: JsonObject; readonly contents: Contents } | Refused> {
+): Promise<{ readonly data: JsonObject; readonly contents: ContentsByPlaceholder } | Refused> {
   const { accountHash, deadlineMs, input, jobKey } = request;
   const leading = leadingImage(await request.media());
   const { widthPx: width, heightPx: height } = frameSize(input.resolution, input.ratio, leading);
@@ -78,7 +78,7 @@ function formOf({ images, clips }: ProviderFile, role: MediaRole): ProviderFile[
 }
 
 /** A body in which the contents of media replace their placeholders. */
-export function bodyWith(contents: Contents, value: JsonValue): RequestBody {
+export function bodyWith(contents: ContentsByPlaceholder, value: JsonValue): RequestBody {
   const text = JSON.stringify(value, (_name, one: unknown) =>
     typeof one === 'string' ? (contents.get(one) ?? one) : one,
   );

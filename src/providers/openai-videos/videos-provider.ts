@@ -15,7 +15,7 @@ import {
 import type { CancelOutcome, UpstreamError, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createIdReports, findJobId } from '../jobs/job-id.ts';
 import { createRecordReader, type EndState, outcomeWithoutRecord, type RecordRules } from '../jobs/job-records.ts';
-import { findJobOfCreate, isRecent, retryLookup } from '../jobs/lost-job.ts';
+import { findJobOfCreate, isRecent, retryLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
 import { createBody, type Dialect, dialects } from './dialects.ts';
 

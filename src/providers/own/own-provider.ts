@@ -10,7 +10,7 @@ import type {
   RequestBody,
 } from '../provider-contract.ts';
 import { createRecordReader, type EndState, type RecordRules } from '../jobs/job-records.ts';
-import { retryLookup } from '../jobs/lost-job.ts';
+import { retryLookup } from '../jobs/find-lost-create.ts';
 import { leadingImage, pictureDataUrls } from '../requests/media-parts.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';

@@ -4,7 +4,7 @@ import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { refuseInput } from '../../catalogue/models/route.ts';
 import type { StoreLocation } from '../../media/store/store-location.ts';
 import { createTaskRequestParser, type ParsedTaskRequest } from '../../tasks/accept/task-request.ts';
-import { isUploadPreview, uploadFromUrl } from '../../media/references/upload.ts';
+import { isUploadPreview, uploadFromUrl } from '../../media/references/upload-rules.ts';
 import type { ModerationHook } from '../../providers/moderation/moderator.ts';
 import { literalRefusal, type OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';

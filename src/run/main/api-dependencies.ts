@@ -14,7 +14,7 @@ import type { ResultStore } from '../../media/store/result-store.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { openStore } from '../../media/store/open-store.ts';
 import { originsOf } from '../../media/store/store-location.ts';
-import { uploadFromUrl, uploadKey } from '../../media/references/upload.ts';
+import { uploadFromUrl, uploadKey } from '../../media/references/upload-rules.ts';
 import { installationSources } from '../metrics/scrape-sources.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { readAtScrapes } from '../metrics/read-at-scrapes.ts';
@@ -36,7 +36,7 @@ import type { ProviderTest } from '../../catalogue/providers/provider-test-outco
 import { createReadTasks } from '../../tasks/list/read-tasks.ts';
 import { createTaskAcceptor } from '../../tasks/accept/task-acceptor.ts';
 import { createTaskWaiters } from '../../tasks/task-waiters.ts';
-import { owedDeliveries } from '../../tasks/task-event.ts';
+import { owedDeliveries } from '../../tasks/task-end-event.ts';
 import { createUncertainCreates } from '../../tasks/accept/uncertain-creates.ts';
 import { createTaskProgress } from '../../temporal/workflows/task-progress.ts';
 import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';

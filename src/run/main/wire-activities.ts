@@ -4,7 +4,7 @@ import type { GenerationAttempts } from '../../../activities/generation-attempts
 import { createAuditBooks } from '../../../activities/maintenance/audit-books.ts';
 import { createEmptyAccountPage, createFinishClosing, type SalesDeps } from '../../../activities/close-account.ts';
 import { createConfirmCharge } from '../../../activities/confirm-charge.ts';
-import type { StartDeadline } from '../../../activities/deadline.ts';
+import type { StartDeadline } from '../../../activities/abort-timers.ts';
 import { createCompleteTask, createRefundCredits } from '../../../activities/end-task.ts';
 import { createGenerateVideo } from '../../../activities/generate-video.ts';
 import type { GenerationDeps } from '../../../activities/generation/attempt.ts';

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { createGenerationAttempts } from '../../../activities/generation-attempts.ts';
-import { startDeadline } from '../../../activities/deadline.ts';
+import { startDeadline } from '../../../activities/abort-timers.ts';
 import { createSwitches } from '../../../activities/switches.ts';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
-import { uploadFromUrl, uploadKey } from '../../media/references/upload.ts';
+import { uploadFromUrl, uploadKey } from '../../media/references/upload-rules.ts';
 import { dirname } from 'node:path';
 import { secretReader } from '../config/config.ts';
 import { callbackFormatOf } from '../../api/dialects/shapes.ts';

@@ -100,7 +100,7 @@ export const taskMetrics: readonly EventMetric[] = [
   {
     type: 'counter',
     name: 'videogen_reconcile_findings_total',
-    help: 'What reconcile corrected, by kind; failed: what it could not correct, and retries',
+    help: 'What reconcile, housekeeping and the audit corrected or removed, by kind; failed: what they could not, and retry',
     labels: ['finding'],
     process: 'worker',
     actWhen: '`failed` grows for 30 minutes ([runbook](runbooks.md#videogenreconcilefails))',

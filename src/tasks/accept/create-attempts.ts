@@ -136,7 +136,7 @@ function numberOf({ attempt }: NewTask): number | undefined {
 }
 
 /** Records that a client has read the ids of these tasks with the key that created them, so that it repeats none of their creates. */
-export const recordRead = none<[taskIds: readonly string[], keyId: string]>({
+export const recordTasksSeen = none<[taskIds: readonly string[], keyId: string]>({
   name: 'record-read-tasks',
   text: `
 update create_attempts set is_read = true where attempt_id in (

@@ -13,7 +13,7 @@ import {
 import type { Database } from '../../platform/database/database.ts';
 
 /** Returns the secrets that sign an account's callbacks or events, the current one first. Creates one on first use. */
-export async function callbackSecretsOf(
+export async function ensureSigningSecrets(
   db: Database,
   box: SecretBox,
   accountId: string,

@@ -1,5 +1,5 @@
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
-import type { TaskRecord } from '../list/task-record.ts';
+import type { TaskRecord } from '../public-record.ts';
 
 /** How a callback of a dialect is written. */
 export type CallbackFormat = {

@@ -1,4 +1,4 @@
-import type { TaskRecord } from '../list/task-record.ts';
+import type { TaskRecord } from '../public-record.ts';
 
 // Events of an account, which go to its event endpoint.
 

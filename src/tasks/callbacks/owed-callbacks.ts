@@ -1,6 +1,6 @@
 import type { CallbackFormat } from './callback-format.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
-import { taskRecord } from '../list/task-record.ts';
+import { taskRecord } from '../public-record.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import { resultLinks } from '../../media/store/signed-link.ts';
@@ -12,7 +12,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { type Delivery, findDelivery } from './deliveries.ts';
 import { eventBody } from './event.ts';
 import { findTask } from '../task-rows.ts';
-import { callbackSecretsOf } from './account-secrets.ts';
+import { ensureSigningSecrets } from './account-secrets.ts';
 
 /** A callback or event that is owed; its body and secrets are read when it is sent. */
 export type OwedDelivery = Pick<Delivery, 'state' | 'redeliveries'> & Omit<CallbackPost, 'signal'>;
@@ -44,7 +44,7 @@ export function createOwedDeliveries(
         return formatOf(dialect).callbackBody(dataOf(task), models());
       },
       readTime: async () => (await readClock(db)).now,
-      secrets: () => callbackSecretsOf(db, box, accountId, event === undefined ? 'callback' : 'event'),
+      secrets: () => ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event'),
     };
   };
 }

@@ -3,7 +3,7 @@ import { callbackTimeoutMs, testTaskId } from './callback.ts';
 import { isOfPublic, type ReceiverError, receiverError } from './receiver-error.ts';
 import type { Dialect } from '../../accounts/keys/api-key.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
-import { noLinks, taskRecord } from '../list/task-record.ts';
+import { noLinks, taskRecord } from '../public-record.ts';
 import { withDefaults } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -15,7 +15,7 @@ import { createCallbackPoster } from './post-callback.ts';
 import { readClock } from '../../platform/database/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type EventType, eventBody } from './event.ts';
-import { callbackSecretsOf } from './account-secrets.ts';
+import { ensureSigningSecrets } from './account-secrets.ts';
 
 type Deps = {
   readonly db: Database;
@@ -55,7 +55,7 @@ export function createTestCallbacks({ db, box, log, models, formatOf, serviceNam
         body: () =>
           Promise.resolve(event === undefined ? sampleBody(formatOf(dialect), models()) : sampleEvent(event, models())),
         readTime: async () => (await readClock(db)).now,
-        secrets: () => callbackSecretsOf(db, box, accountId, event === undefined ? 'callback' : 'event'),
+        secrets: () => ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event'),
         signal: AbortSignal.timeout(2 * callbackTimeoutMs),
       });
       if (status === undefined && !isOfPublic(error)) await delay(startedAt + callbackTimeoutMs - Date.now());

@@ -3,7 +3,7 @@ import type { Actor } from '../../accounts/operators/operator.ts';
 import type { TaskEvents } from '../emitted-events.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { Owed } from '../task-event.ts';
+import type { Owed } from '../task-end-event.ts';
 import { cancelGraceMs, type EndedTask, failAndRefund } from '../task-rows.ts';
 
 // A cancellation is committed with its refund, in one statement

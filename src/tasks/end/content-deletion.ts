@@ -1,7 +1,7 @@
 import { deletedMessage, withoutContent } from './deleted-content.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
-import { taskEventIdOf } from '../task-event.ts';
+import { taskEventIdOf } from '../task-end-event.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { recordAction } from '../../accounts/operators/operator-actions.ts';
 import { mayRun } from '../jobs/provider-pools.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../platform/database/database.ts';
-import { uploadIdsOf } from '../../media/references/upload.ts';
+import { uploadIdsOf } from '../../media/references/upload-rules.ts';
 import { type ContentDeletion, deleteTaskContent } from './content-deletion.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { keysOf, type Task } from '../../catalogue/tasks/task.ts';

@@ -60,7 +60,7 @@ export async function endFailedJob(
 ): Promise<Next | Stop> {
   const { deps, task } = attempt;
   const { failedJobs } = job.open.terms;
-  deps.log.info({ ...logFields(job), error }, 'provider job failed');
+  deps.log.info({ ...jobLogFields(job), error }, 'provider job failed');
   const isFree = failedJobs === 'free' && (cost === undefined || cost.micros === 0);
   const hasCost = cost !== undefined || !isFree;
   if (hasCost) await recordCost(attempt, job, cost);
@@ -68,7 +68,7 @@ export async function endFailedJob(
   const detail = [error.code, error.detail].filter(Boolean).join(': ');
   const end = { outcome: 'fail', detail, cost: hasCost ? undefined : 'free' } as const;
   if (isFree && (await mayRepeatRefused(deps.db, task.taskId, job.open.terms, error))) {
-    deps.log.info(logFields(job), 'job repeated after its output was refused');
+    deps.log.info(jobLogFields(job), 'job repeated after its output was refused');
     await endJob(deps, job, { ...end, isRepeatable: true });
     return { kind: 'next' };
   }
@@ -116,10 +116,10 @@ export async function endLostJob(
   const { terms, provider } = job.open;
   const end = { outcome: 'abandoned', detail, cost: hasCost ? undefined : 'unknown' } as const;
   if (terms.onLostJob === 'fail' || job.resubmissions >= maxResubmissions) {
-    deps.log.error({ ...logFields(job), detail }, why);
+    deps.log.error({ ...jobLogFields(job), detail }, why);
     return await endJobWithTaskFailure(attempt, job, providerFailures.unavailable, { ...end, isSettled });
   }
-  deps.log.warn({ ...logFields(job), detail, why }, 'job resubmitted');
+  deps.log.warn({ ...jobLogFields(job), detail, why }, 'job resubmitted');
   deps.events.emit({ kind: 'provider_resubmission', provider: provider.name });
   // Its slot is released, or the next job would wait for it.
   await endJob(deps, job, { ...end, isSettled: true });
@@ -152,8 +152,8 @@ const temporaryCooldown = { baseMs: 5_000, maxMs: 300_000 };
 const operatorCooldown = { baseMs: 3_600_000, maxMs: 86_400_000 };
 
 /**
- * Stops new jobs of a failing pool for a while. Rejected credentials and quotas affect all models of the provider. The upstream may
- * request a longer pause, but no shorter one, which would repeat the create immediately.
+ * Stops new jobs of a failing pool for a while. Rejected credentials and quotas affect all models of the provider. An upstream's
+ * \`Retry-After\` replaces a shorter base, which doubles with each failure; during a cooldown it changes nothing.
  */
 export async function coolDown(
   { db, log }: Pick<EndDeps, 'db' | 'log'>,
@@ -170,6 +170,6 @@ export async function coolDown(
   await recordPoolFailure(db, { pool, provider, reason, isOfProvider, baseMs, maxMs });
 }
 
-export function logFields({ taskId, ordinal, open }: JobBase) {
+export function jobLogFields({ taskId, ordinal, open }: JobBase) {
   return { taskId, ordinal, provider: open.provider.name };
 }

@@ -2,7 +2,7 @@ import type { Catalogue, CatalogueModel } from '../../catalogue/file/catalogue-s
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
 import { rejectedCodes } from '../../catalogue/tasks/fail-code.ts';
-import { type CooldownReason, listProviderSwitches, type SetSwitch } from './provider-pools.ts';
+import { type CooldownReason, listProviderSwitches, type StoredSwitch } from './provider-pools.ts';
 
 // Customers learn about trouble with models from facts that were recorded, without the names of providers.
 
@@ -78,7 +78,7 @@ export async function listModelTroubles(
 function troubleOf(
   { model, title, tiers }: CatalogueModel,
   health: readonly PoolHealth[],
-  switches: readonly SetSwitch[],
+  switches: readonly StoredSwitch[],
 ): ModelTrouble | undefined {
   const entries = tiers.flat();
   const isEnabled = (provider: string) => switches.every((one) => one.provider !== provider || one.state === 'enabled');

@@ -1,6 +1,6 @@
 import { v5 as uuidv5 } from 'uuid';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
-import { routesOf } from '../../catalogue/models/route.ts';
+import { remainingTiersOf } from '../../catalogue/models/route.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Providers } from '../../providers/registry.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
@@ -117,7 +117,7 @@ async function candidates(deps: RoutingDeps, task: RoutedTask, jobs: readonly Pr
   const again = repeatedJob(jobs);
   const used = new Set(jobs.filter(({ outcome }) => outcome !== 'not_created').map(({ provider }) => provider));
   if (again !== undefined && !isRefusedAfter(jobs, again)) used.delete(again.provider);
-  const routes = routesOf({ model, tiers: await tiersOf(deps, task) }, { taskId, input, used });
+  const routes = remainingTiersOf({ model, tiers: await tiersOf(deps, task) }, { taskId, input, used });
   return again === undefined
     ? routes
     : routes.map((tier) => tier.filter(({ provider }) => provider === again.provider));

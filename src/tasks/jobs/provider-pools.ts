@@ -105,7 +105,7 @@ export async function setProviderSwitchAs(
   });
 }
 
-export type SetSwitch = {
+export type StoredSwitch = {
   readonly provider: string;
   readonly state: ProviderSwitch;
   readonly reason: string;
@@ -115,7 +115,7 @@ export type SetSwitch = {
 };
 
 /** Lists the providers whose switch was ever set; the others are enabled. */
-export const listProviderSwitches = many<SetSwitch>({
+export const listProviderSwitches = many<StoredSwitch>({
   name: 'list-provider-switches',
   text: `select provider, state, reason, who, changed_at as "changedAt" from provider_switches order by provider`,
 });

@@ -2,7 +2,7 @@ import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createSharedPoll } from '../../platform/timing/shared-poll.ts';
-import { compareWorkflows, type WorkflowCheckDeps, workflowsIn } from '../../providers/comfy/workflow-checks.ts';
+import { compareWithServers, type WorkflowCheckDeps, workflowsIn } from '../../providers/comfy/workflow-checks.ts';
 import { endCooldown, holdPool, listPools, listProviderSwitches } from './provider-pools.ts';
 
 // Closes the pools of ComfyUI workflows that their servers cannot run.
@@ -38,7 +38,7 @@ export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): Work
     if (open.length === 0) return;
     const switches = await listProviderSwitches(db);
     const isOff = (name: string) => switches.some(({ provider, state }) => provider === name && state === 'off');
-    for (const { key, found } of await compareWorkflows(open, { ...deps, isOff, signal: stopping.signal })) {
+    for (const { key, found } of await compareWithServers(open, { ...deps, isOff, signal: stopping.signal })) {
       const { provider, pool, problems, warnings, unchecked } = found;
       if (problems.length > 0) await holdPool(db, pool, provider, holdMs);
       else if (unchecked === undefined) {

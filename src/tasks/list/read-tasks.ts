@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { CalledBy } from '../../accounts/keys/api-key.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { recordRead } from '../accept/create-attempts.ts';
+import { recordTasksSeen } from '../accept/create-attempts.ts';
 
 /** Clients poll, and a task is recorded once. */
 const maxRecorded = 50_000;
@@ -23,7 +23,7 @@ export function createReadTasks(db: Database, log: Logger): ReadTasks {
       const fresh = tasks.map(({ taskId }) => taskId).filter((taskId) => !recorded.has(nameOf(taskId)));
       if (fresh.length === 0) return;
       try {
-        await recordRead(db, fresh, keyId);
+        await recordTasksSeen(db, fresh, keyId);
         for (const taskId of fresh) recorded.set(nameOf(taskId), true);
       } catch (error) {
         // The read succeeds: without the record, a repeat may return this task instead of a new one, and charges nothing.

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { owedDeliveries } from '../../tasks/task-event.ts';
+import { owedDeliveries } from '../../tasks/task-end-event.ts';
 import { callbackWorkflowId, taskWorkflowId } from '../connection/task-queues.ts';
 import { isNotFound, within } from '../connection/connect.ts';
 import { describeWorkflow, unlessMissing } from './describe-task.ts';

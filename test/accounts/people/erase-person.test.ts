@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { hashPassword } from '../../../src/accounts/sign-in/passwords.ts';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { eraseUserAs } from '../../../src/accounts/people/erasure.ts';
 import { inviteAs } from '../../../src/accounts/people/people-actions.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inviteAs, resetAs } from '../../../src/accounts/people/people-actions.ts';
-import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkeys.ts';
+import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import {
   type Browser,

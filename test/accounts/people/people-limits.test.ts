@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
-import { addPasskey } from '../../../src/accounts/sign-in/passkeys.ts';
+import { addPasskey } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import {

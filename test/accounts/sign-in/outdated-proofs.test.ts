@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { disableAs, inviteAs, resetAs } from '../../../src/accounts/people/people-actions.ts';
 import { findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { findMembership } from '../../../src/accounts/people/memberships.ts';
 import { signInWithIdentity } from '../../../src/credits/sign-up/oidc-identities.ts';
-import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkeys.ts';
+import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { acceptLink, ProofOutdated, signIn as signInAs } from '../../../src/accounts/sign-in/sign-in.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
 import type { Answer } from '../../support/service/http-client.ts';

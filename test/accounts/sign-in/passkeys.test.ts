@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { relyingParty } from '../../../src/api/sign-in/passkey-ceremony.ts';
-import { addPasskey } from '../../../src/accounts/sign-in/passkeys.ts';
+import { addPasskey } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { fromConsole, newPerson, origin, type Person } from '../../support/service/person.ts';

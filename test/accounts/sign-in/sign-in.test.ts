@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createSetupLink, inviteAs } from '../../../src/accounts/people/people-actions.ts';
-import { addressOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
+import { urlOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
@@ -21,7 +21,7 @@ test('the setup link of a first start makes an operator who owns the first accou
     const outdated = await createSetupLink(own.database.db);
     const link = await createSetupLink(own.database.db);
     assert.ok(link && outdated);
-    assert.match(addressOfLink(own.url, link), /\/console\/setup#[\w-]{43}$/);
+    assert.match(urlOfLink(own.url, link), /\/console\/setup#[\w-]{43}$/);
     const browser = newBrowser(own);
     const show = (token: string) => browser.ask('POST', '/api/console/v1/links/show', { body: { token } });
     assert.equal((await browser.ask('GET', '/api/console/v1/options')).json.data['needsSetUp'], true);

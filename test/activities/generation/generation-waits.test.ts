@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wireActivities, type WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import { stagingKeysOf } from '../../../activities/task-files.ts';
+import { stagingKeysOf } from '../../../activities/task-file-keys.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';

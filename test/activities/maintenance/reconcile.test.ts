@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WorkflowDescription } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import type { FailCode } from '../../../src/catalogue/tasks/task.ts';
-import { closeAccountAs, finishClosure } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs, finishClosure } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { listTaskEntries } from '../../../src/credits/ledger/credits.ts';
 import { interruptedParts, Killed } from '../../support/processes/interrupted-parts.ts';

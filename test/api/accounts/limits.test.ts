@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { limitAccountAs } from '../../../src/accounts/accounts.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
-import { addUpload } from '../../../src/media/references/uploads.ts';
+import { addUpload } from '../../../src/media/references/upload-rows.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { shell } from '../../support/service/person.ts';
 

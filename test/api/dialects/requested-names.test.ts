@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
-import { taskRecord } from '../../../src/tasks/list/task-record.ts';
+import { taskRecord } from '../../../src/tasks/public-record.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { errorCatalogue, type ErrorCode } from '../../../src/api/core/http-error.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { withUploadSlot } from '../../../src/api/core/limits/upload-slots.ts';
-import { maxUploads } from '../../../src/media/references/upload.ts';
+import { maxUploads } from '../../../src/media/references/upload-rules.ts';
 import { readBooks } from '../../../src/credits/ledger/credits.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { type Moderator, noModerator, type Verdict } from '../../../src/providers/moderation/moderator.ts';

@@ -1,7 +1,7 @@
 import { createAccount } from '../../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { suspendAccountAs } from '../../../src/accounts/accounts.ts';
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { DatabaseBusy, DatabaseUnavailable } from '../../../src/platform/database/database.ts';

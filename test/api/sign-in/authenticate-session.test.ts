@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { callbackSecretsOf } from '../../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../../src/tasks/callbacks/account-secrets.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { goodPassword, newBrowser, newMember } from '../../support/service/person.ts';
@@ -17,7 +17,7 @@ test('an account id in capital letters names the same account: its rotated callb
   const { status, json } = await person.ask('POST', '/api/v1/callbacks/secret/rotate', rotate);
   assert.equal(status, 200, json.msg);
   const box = createSecretBox('s'.repeat(32));
-  assert.deepEqual(await callbackSecretsOf(service.database.db, box, accountId), [json.data['secret']]);
+  assert.deepEqual(await ensureSigningSecrets(service.database.db, box, accountId), [json.data['secret']]);
 });
 
 test('a read with the cookie from before a renewal is refused and clears no cookie', async () => {

@@ -4,7 +4,7 @@ import { oidcCallbackPath } from '../../../src/api/sign-in/oidc-routes.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../src/accounts/sign-in/identity-provider.ts';
 import { inviteAs, resetAs } from '../../../src/accounts/people/people-actions.ts';
 import { findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
-import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkeys.ts';
+import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { createSession, findSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { findUser } from '../../../src/accounts/people/users.ts';
 import { assertSince } from '../../support/assert-since.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { checkBooks } from '../../../src/credits/ledger/ledger-rules.ts';
+import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { countTasks, maxCountedTasks, type TaskCounts } from '../../../src/tasks/list/count-tasks.ts';
 import { completeTask, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';

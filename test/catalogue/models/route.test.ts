@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { refuseInput, routesOf } from '../../../src/catalogue/models/route.ts';
+import { refuseInput, remainingTiersOf } from '../../../src/catalogue/models/route.ts';
 import type { TierEntry } from '../../../src/catalogue/file/catalogue-schema.ts';
 import { effectiveRules } from '../../../src/catalogue/models/model-rules.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
@@ -16,7 +16,7 @@ const onlyFive = { rules: effectiveRules([{ durations: [5] }]) };
 const onlyEight = { rules: effectiveRules([{ durations: [8] }]) };
 
 function orderOf(taskId: string, entries: readonly TierEntry[], used: readonly string[] = []): readonly string[] {
-  const routes = routesOf({ model: 'm', tiers: [entries] }, { taskId, input, used: new Set(used) });
+  const routes = remainingTiersOf({ model: 'm', tiers: [entries] }, { taskId, input, used: new Set(used) });
   return routes.flat().map(({ provider }) => provider);
 }
 
@@ -44,7 +44,7 @@ test('the order is the same every time, and a provider that was used leaves the 
 
 test('tiers keep their order, without entries that do not take the input and without tiers that are empty', () => {
   const tiers = [[entry('a', onlyEight)], [entry('b'), entry('c', onlyEight)], [entry('d', onlyFive)]];
-  const routes = routesOf({ model: 'm', tiers }, { taskId: 't', input, used: new Set() });
+  const routes = remainingTiersOf({ model: 'm', tiers }, { taskId: 't', input, used: new Set() });
   assert.deepEqual(
     routes.map((tier) => tier.map(({ provider }) => provider)),
     [['b'], ['d']],

@@ -1,6 +1,6 @@
 import type { CreateAnswer, Evidence, FinalTask, RedeemedCode, Wish } from './evidence.ts';
 import { judgeDelivery } from './judge-deliveries.ts';
-import { judgeKinds } from './judge-kinds.ts';
+import { judgeKinds } from './judge-upstream-books.ts';
 import { judgeOutages } from './judge-outage.ts';
 import { judgeFullDisks, judgeProcesses } from './judge-processes.ts';
 import { judgePayments } from './judge-payments.ts';

@@ -1,4 +1,4 @@
-import type { LedgerViolation } from '../../../src/credits/ledger/ledger-rules.ts';
+import type { LedgerViolation } from '../../../src/credits/ledger/audit-rules.ts';
 import type { Outage } from '../faults/outage.ts';
 import type { FullDisk } from '../faults/disks.ts';
 import type { Film, ShortOrder } from '../faults/short-results.ts';

@@ -8,7 +8,7 @@ import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { assertAccessible, settled, startVisitor, type Visitor } from '../../support/console/console.ts';
 import { createFakeUpstream } from '../../support/tasks/fake-upstream.ts';
 import { endPrograms } from '../../support/processes/programs.ts';
-import { postgresUrl, temporalAddress } from '../../support/servers/servers.ts';
+import { postgresUrl, temporalAddress } from '../../support/servers/server-addresses.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/proxies/tcp-proxy.ts';
 import { type Running, spawnEntryPoint } from '../../support/processes/videogen.ts';

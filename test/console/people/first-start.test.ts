@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { createFirstAccount } from '../../../src/credits/open-account.ts';
 import { createSetupLink } from '../../../src/accounts/people/people-actions.ts';
-import { addressOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
+import { urlOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {
   assertAccessible,
@@ -40,7 +40,7 @@ after(async () => {
 async function linkToSetUp(): Promise<string> {
   const link = await createSetupLink(service.database.db);
   assert.ok(link);
-  return addressOfLink(service.baseUrl, link);
+  return urlOfLink(service.baseUrl, link);
 }
 
 test('/ leads to the sign-in, which says where the setup link is', { skip }, async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
-import { addressOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
+import { urlOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { becomes, password, startVisitor, type Visitor } from '../../support/console/console.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -31,7 +31,7 @@ async function linkFor(email: string): Promise<string> {
   const by = { kind: 'command_line', name: 'ada' } as const;
   const link = await inviteAs(service.database.db, by, { email, isOperator: false, accountId, role: 'viewer' });
   assert.ok(link);
-  return addressOfLink(service.url, link);
+  return urlOfLink(service.url, link);
 }
 
 const unavailable = { code: 503, msg: 'the database is unavailable', error: 'database_unavailable', data: {} };

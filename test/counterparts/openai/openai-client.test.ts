@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import sharp from 'sharp';
-import { callbackSecretsOf } from '../../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../../src/tasks/callbacks/account-secrets.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
@@ -49,7 +49,7 @@ describe("OpenAI's own client", () => {
     const [callback] = await receiver.waitForCallbacks(path, 1);
     assert.ok(callback);
     const box = createSecretBox(service.settings.secret);
-    const [secret] = await callbackSecretsOf(service.database.db, box, account.accountId);
+    const [secret] = await ensureSigningSecrets(service.database.db, box, account.accountId);
     const headers = new Headers(Object.entries(callback.headers).map(([name, value]) => [name, String(value)]));
     await assert.rejects(openai.webhooks.unwrap(`${callback.body} `, headers, secret));
     const event = await openai.webhooks.unwrap(callback.body, headers, secret);

@@ -8,7 +8,7 @@ import { createUser } from '../../../src/accounts/people/users.ts';
 import type { TaskCreator } from '../../../src/tasks/accept/create-outcome.ts';
 import { type Database, partOf } from '../../../src/platform/database/database.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
-import type { LedgerRule } from '../../../src/credits/ledger/ledger-rules.ts';
+import type { LedgerRule } from '../../../src/credits/ledger/audit-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { shell } from '../../support/service/person.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';

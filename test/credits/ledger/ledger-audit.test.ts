@@ -7,7 +7,7 @@ import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { readMaintenance } from '../../../src/platform/database/vacuum.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../../src/credits/ledger/ledger-rules.ts';
+import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../../src/credits/ledger/audit-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { plant } from '../../support/processes/superuser.ts';
 import { accept, balance, type Books, plants, soundBooks, whileDamaged } from './damaged-books.ts';

@@ -2,7 +2,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { bookCreditsAs } from '../../../src/credits/ledger/credits.ts';
 import {

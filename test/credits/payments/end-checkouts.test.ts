@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
 import { createEmptyAccountPage } from '../../../activities/close-account.ts';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { endCheckout, listOpenCheckouts } from '../../../src/credits/payments/end-checkout.ts';
 import type { PaymentDeps } from '../../../src/credits/payments/process-payments.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';

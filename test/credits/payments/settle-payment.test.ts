@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { PaymentsUnavailable } from '../../../src/credits/payments/payment-provider.ts';
 import { applyPayment } from '../../../src/credits/payments/process-payments.ts';
 import { listUngranted } from '../../../src/credits/payments/payment-reconciliation.ts';

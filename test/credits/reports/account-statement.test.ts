@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { bookCredits, ledgerKinds } from '../../../src/credits/ledger/credits.ts';
 import { createCodesAs, redeemCode } from '../../../src/credits/ledger/redemption-codes.ts';

@@ -7,7 +7,7 @@ import { confirmSignUp } from '../../../src/credits/sign-up/confirm-sign-up.ts';
 import { findLink, type Link, type NewLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { listSignUps, renewSignUpAs, requestSignUp, type SignUpPolicy } from '../../../src/credits/sign-up/sign-up.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { checkBooks } from '../../../src/credits/ledger/ledger-rules.ts';
+import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { goodPassword, newBrowser, origin, shell } from '../../support/service/person.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { maxLinksOfVideo } from '../../../src/library/gallery/share-links.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { deleteExpiredShareLinks } from '../../../src/library/operations/retention.ts';

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { createHousekeep } from '../../../activities/maintenance/housekeeping.ts';
 import { housekeepingSteps } from '../../../src/temporal/schedules/housekeeping-steps.ts';
 import type { Actor } from '../../../src/accounts/operators/operator.ts';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { deleteExpiredContent } from '../../../src/tasks/end/content-deletion.ts';
 import { deleteExpiredUsers } from '../../../src/accounts/people/erasure.ts';

@@ -7,7 +7,7 @@ import {
   maxImageMegabytes,
   maxUploadMegabytes,
   mediaFormats,
-} from '../../../src/media/references/upload.ts';
+} from '../../../src/media/references/upload-rules.ts';
 import { inputFields } from '../../../src/catalogue/input/input-fields.ts';
 import { maxUrlLength } from '../../../src/catalogue/input/request-text.ts';
 

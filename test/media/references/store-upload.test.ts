@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createMediaUploads } from '../../../src/media/references/store-upload.ts';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { AccountClosed } from '../../../src/accounts/accounts.ts';
-import { listExpiredUploads, listUsableUploads } from '../../../src/media/references/uploads.ts';
+import { listExpiredUploads, listUsableUploads } from '../../../src/media/references/upload-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
 import { maxBytesAtOnce } from '../../../src/api/core/limits/upload-slots.ts';
-import { maxUploadBytes } from '../../../src/media/references/upload.ts';
+import { maxUploadBytes } from '../../../src/media/references/upload-rules.ts';
 import type { UploadOutcome } from '../../../src/media/references/store-upload.ts';
 import * as hostile from '../../support/hostile/hostile-clips.ts';
 import * as images from '../../support/hostile/hostile-images.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

@@ -8,7 +8,7 @@ import { listApiKeys } from '../../../src/accounts/keys/keys.ts';
 import { readBooks } from '../../../src/credits/ledger/credits.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { startGrpcProxy } from '../../support/proxies/grpc-proxy.ts';
-import { temporalAddress } from '../../support/servers/servers.ts';
+import { temporalAddress } from '../../support/servers/server-addresses.ts';
 import { videogen } from '../../support/processes/videogen.ts';
 
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
-import { uploadUrl } from '../../../src/media/references/upload.ts';
+import { uploadUrl } from '../../../src/media/references/upload-rules.ts';
 import { createRequestParser, ownEndpoints } from '../../../src/run/config/settings.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
 

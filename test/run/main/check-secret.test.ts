@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { callbackSecretsOf } from '../../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../../src/tasks/callbacks/account-secrets.ts';
 import { reportSecret } from '../../../src/run/main/check-secret.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -16,7 +16,7 @@ after(() => database.close());
 test('a process says at the start that VIDEOGEN_SECRET does not open what is stored, and what to do', async () => {
   const [secret, other] = ['s'.repeat(32), 'o'.repeat(32)];
   const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
-  await callbackSecretsOf(database.db, createSecretBox(secret), accountId);
+  await ensureSigningSecrets(database.db, createSecretBox(secret), accountId);
   const report = async (settings: Parameters<typeof reportSecret>[1]) => {
     const [lines, said]: [string[], string[]] = [[], []];
     const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import pg from 'pg';
 import { listMigrations, migrateToLatest } from '../../../src/run/schema/migrator.ts';
-import { postgresUrl } from '../../support/servers/servers.ts';
+import { postgresUrl } from '../../support/servers/server-addresses.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 async function createEmptyDatabase(t: TestContext) {

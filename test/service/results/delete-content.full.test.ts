@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { callbackWorkflowId, taskWorkflowId } from '../../../src/temporal/connection/task-queues.ts';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { describeTask, unlessMissing } from '../../../src/temporal/workflows/describe-task.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import { callbackSecretsOf } from '../../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../../src/tasks/callbacks/account-secrets.ts';
 import { openStore } from '../../../src/media/store/open-store.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
 import type { Settings } from '../../../src/run/config/settings.ts';
@@ -32,7 +32,7 @@ test('VIDEOGEN_SECRET is changed as docs/operations/access.md describes: no link
     return (await fetch(process.publicUrl + pathname + search)).status;
   };
   const secretsAt = (...secrets: [string, ...string[]]) =>
-    callbackSecretsOf(database.db, createSecretBox(secrets[0], secrets.slice(1)), accountId);
+    ensureSigningSecrets(database.db, createSecretBox(secrets[0], secrets.slice(1)), accountId);
   const { accountId, key } = await createTestAccount(database);
   const path = join(tmpdir(), 'videogen-rotation.mp4');
   await writeFile(path, 'a video');

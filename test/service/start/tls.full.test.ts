@@ -15,7 +15,7 @@ import { createDatabase } from '../../../src/platform/database/database.ts';
 import { createTask } from '../../support/service/started-api.ts';
 import { type Certificates, makeCertificates, skipsWithoutOpenssl } from '../../support/proxies/certificates.ts';
 import { endPrograms } from '../../support/processes/programs.ts';
-import { temporalAddress } from '../../support/servers/servers.ts';
+import { temporalAddress } from '../../support/servers/server-addresses.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/service.ts';
 import { waitForEnd } from '../../support/tasks/tasks.ts';
 import { startTlsTemporal, type TlsTemporal } from '../../support/proxies/tls-temporal.ts';

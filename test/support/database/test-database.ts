@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { migrateToLatest } from '../../../src/run/schema/migrator.ts';
-import { postgresUrl } from '../servers/servers.ts';
+import { postgresUrl } from '../servers/server-addresses.ts';
 
 /** A database of this test file's own, copied from a migrated template in some 50 ms, dropped by `close`. */
 export type TestDatabase = { readonly url: string; readonly db: Database; close(): Promise<void> };

@@ -12,7 +12,7 @@ import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.ts';
-import { temporalAddress } from '../servers/servers.ts';
+import { temporalAddress } from '../servers/server-addresses.ts';
 
 export type TestEnvironment = {
   readonly environment: Environment & { readonly DATABASE_URL: string };

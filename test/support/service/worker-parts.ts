@@ -3,7 +3,7 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createGenerationAttempts } from '../../../activities/generation-attempts.ts';
-import { startDeadline } from '../../../activities/deadline.ts';
+import { startDeadline } from '../../../activities/abort-timers.ts';
 import { createSwitches } from '../../../activities/switches.ts';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { createFolderStore } from '../folder-store.ts';

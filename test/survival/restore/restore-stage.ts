@@ -5,7 +5,7 @@ import { findBalance } from '../../../src/library/limits/limit-use.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { createInstallation } from '../../support/service/installation.ts';
-import { postgresUrl } from '../../support/servers/servers.ts';
+import { postgresUrl } from '../../support/servers/server-addresses.ts';
 import { videogen } from '../../support/processes/videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createSecretBox, SecretBoxError } from '../../../src/platform/secrets/secret-box.ts';
 import {
-  callbackSecretsOf,
+  ensureSigningSecrets,
   resealSecrets,
   revealSecret,
   rotateSecret,
@@ -18,7 +18,7 @@ before(async () => {
 after(() => database.close());
 
 const newAccount = () => createAccount(database.db, { name: 'test', credits: 0 });
-const secretsOf = (accountId: string) => callbackSecretsOf(database.db, box, accountId);
+const secretsOf = (accountId: string) => ensureSigningSecrets(database.db, box, accountId);
 const rotate = (accountId: string, overlapSeconds: number) =>
   rotateSecret(database.db, box, { accountId, purpose: 'callback', overlapSeconds });
 
@@ -88,9 +88,9 @@ test('after VIDEOGEN_SECRET was changed a secret cannot be opened, and a rotatio
   const accountId = await newAccount();
   await secretsOf(accountId);
   const changed = createSecretBox('another key');
-  await assert.rejects(callbackSecretsOf(database.db, changed, accountId), SecretBoxError);
+  await assert.rejects(ensureSigningSecrets(database.db, changed, accountId), SecretBoxError);
   const next = await rotateSecret(database.db, changed, { accountId, purpose: 'callback', overlapSeconds: 3_600 });
-  assert.deepEqual(await callbackSecretsOf(database.db, changed, accountId), [next]);
+  assert.deepEqual(await ensureSigningSecrets(database.db, changed, accountId), [next]);
 });
 
 test('after a rotation of VIDEOGEN_SECRET what is stored is moved to the new one, also by two at a time, and again', async () => {
@@ -104,24 +104,24 @@ test('after a rotation of VIDEOGEN_SECRET what is stored is moved to the new one
   const secrets = new Map<string, readonly string[]>();
   for (let count = 0; count < 205; count += 1) {
     const accountId = await newAccount();
-    secrets.set(accountId, await callbackSecretsOf(db, previous, accountId));
+    secrets.set(accountId, await ensureSigningSecrets(db, previous, accountId));
   }
   const [one = ''] = secrets.keys();
   await rotateSecret(db, both, { accountId: one, purpose: 'callback', overlapSeconds: 3_600 });
-  secrets.set(one, await callbackSecretsOf(db, both, one));
+  secrets.set(one, await ensureSigningSecrets(db, both, one));
   assert.equal(secrets.get(one)?.length, 2, 'the old one signs beside it');
   const [first, second] = await Promise.all([resealSecrets(db, both), resealSecrets(db, both)]);
   assert.ok(first.moved > 0 && first.unopened.length + second.unopened.length === 0);
   assert.deepEqual(await resealSecrets(db, both), { current: 206, moved: 0, unopened: [] });
-  for (const [accountId, known] of secrets) assert.deepEqual(await callbackSecretsOf(db, alone, accountId), known);
+  for (const [accountId, known] of secrets) assert.deepEqual(await ensureSigningSecrets(db, alone, accountId), known);
 });
 
 test('a secret that no VIDEOGEN_SECRET opens is named by its account, and the others are moved', async () => {
   const { db } = database;
   await db.run({ name: 'test-drop-secrets', text: 'delete from callback_secrets' });
   const [strange, known] = [await newAccount(), await newAccount()];
-  await callbackSecretsOf(db, createSecretBox('a stranger'), strange);
-  await callbackSecretsOf(db, createSecretBox('the old one'), known);
+  await ensureSigningSecrets(db, createSecretBox('a stranger'), strange);
+  await ensureSigningSecrets(db, createSecretBox('the old one'), known);
   const outcome = await resealSecrets(db, createSecretBox('the new one', ['the old one']));
   assert.deepEqual(outcome, { current: 0, moved: 1, unopened: [strange] });
 });

@@ -15,7 +15,7 @@ import { defaultQueueLimits } from '../../../src/platform/database/connection-qu
 import { partOf } from '../../../src/platform/database/database.ts';
 import type { NewTask, TaskCreator } from '../../../src/tasks/accept/create-outcome.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
-import { taskEventId } from '../../../src/tasks/task-event.ts';
+import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

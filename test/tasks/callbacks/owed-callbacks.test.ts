@@ -7,16 +7,16 @@ import { after, before, test } from 'node:test';
 import { createSendCallback, type SendCallbackDeps } from '../../../activities/send-callback.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
-import { callbackSecretsOf } from '../../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../../src/tasks/callbacks/account-secrets.ts';
 import { webhookId } from '../../../src/tasks/callbacks/callback.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../../src/credits/ledger/low-balance.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/event.ts';
 import { createOwedDeliveries } from '../../../src/tasks/callbacks/owed-callbacks.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { taskEventId } from '../../../src/tasks/task-event.ts';
+import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { silentEvents } from '../../support/service/events.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
@@ -161,7 +161,7 @@ test('an event has its type, its time and the record or the figures, and is sign
   assert.deepEqual(rest, { eventId: taskEventId(taskId), type: 'task.cancelled', data: callback.body['data'] });
   assert.equal(new Date(String(timestamp)).toISOString(), timestamp);
   assert.equal(event.url, 'http://events.test/');
-  assert.deepEqual(event.secrets, await callbackSecretsOf(db, box, accountId, 'event'));
+  assert.deepEqual(event.secrets, await ensureSigningSecrets(db, box, accountId, 'event'));
   assert.notDeepEqual(event.secrets, callback.secrets);
   const lowOf = {
     name: 'test-low',

@@ -9,11 +9,11 @@ import { resultLinks } from '../../../media/store/signed-link.ts';
 import { modelOfAlias } from '../../../catalogue/models/model.ts';
 import { createFailures } from '../../tasks/create-task-routes.ts';
 import { readRecentTasks } from '../../../tasks/list/recent-tasks.ts';
-import { taskRecord } from '../../../tasks/list/task-record.ts';
+import { taskRecord } from '../../../tasks/public-record.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';
 import { unusedHeader } from '../unused-fields.ts';
 import { createVideo, type CreateVideoDeps, replayedField } from '../create-video.ts';
-import { type ReadTaskDeps, type RemoveDeps, removeVideo, storedTask } from '../stored-video.ts';
+import { type ReadTaskDeps, type RemoveDeps, cancelOrDeleteVideo, storedTask } from '../stored-video.ts';
 import { arkErrors as shape } from './ark-error.ts';
 import { createSchema, readArkRequest } from './ark-request.ts';
 import { arkTaskSchema, presentArkTask, statesOf, statuses } from './ark-task.ts';
@@ -108,7 +108,7 @@ const remove = defineEndpoint({
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & RemoveDeps) => {
     const { taskId } = await storedTask(deps, caller, params['id']);
-    await removeVideo(deps, caller, taskId);
+    await cancelOrDeleteVideo(deps, caller, taskId);
     return {};
   },
 });

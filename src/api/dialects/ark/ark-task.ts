@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { aliasOf, type ModelCatalogue } from '../../../catalogue/models/model.ts';
-import type { TaskRecord } from '../../../tasks/list/task-record.ts';
+import type { TaskRecord } from '../../../tasks/public-record.ts';
 
 export const statuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const;
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { aliasOf, type ModelCatalogue } from '../../../catalogue/models/model.ts';
 import { inputFieldNames } from '../../../catalogue/input/task-input.ts';
 import { inputFields } from '../../../catalogue/input/input-fields.ts';
-import type { TaskRecord } from '../../../tasks/list/task-record.ts';
+import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { type TaskParam, taskStates } from '../../../catalogue/tasks/task.ts';
 
 const unixMs = z.int().nonnegative();

@@ -14,7 +14,7 @@ import {
   contentFile,
   type ReadTaskDeps,
   type RemoveDeps,
-  removeVideo,
+  cancelOrDeleteVideo,
   sendContent,
   storedTask,
 } from '../stored-video.ts';
@@ -129,7 +129,7 @@ const remove = defineEndpoint({
   data: z.strictObject({ id: z.string(), object: z.literal('video.deleted'), deleted: z.literal(true) }),
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: RemoveDeps) => ({
-    id: await removeVideo(deps, caller, params['id']),
+    id: await cancelOrDeleteVideo(deps, caller, params['id']),
     object: 'video.deleted' as const,
     deleted: true as const,
   }),

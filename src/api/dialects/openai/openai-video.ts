@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
 import { aliasOf } from '../../../catalogue/models/model.ts';
-import type { TaskRecord } from '../../../tasks/list/task-record.ts';
+import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { replayedField } from '../create-video.ts';
 import { sizeOfVideo, sizeText } from '../video-size.ts';
 

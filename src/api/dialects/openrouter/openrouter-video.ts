@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { webhookId } from '../../../tasks/callbacks/callback.ts';
 import { aliasOf, type ModelCatalogue } from '../../../catalogue/models/model.ts';
-import type { TaskRecord } from '../../../tasks/list/task-record.ts';
+import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { replayedField } from '../create-video.ts';
 import type { SignedCallback } from '../../../tasks/callbacks/callback-format.ts';
 

@@ -9,7 +9,7 @@ import { auditHint } from '../audit/audit-hint.ts';
 import { AdjustButton, GrantButton } from '../credits/booking-dialogs.tsx';
 import { ClosingEffects } from '../account-settings/account-settings-text.tsx';
 import { accountsText } from './accounts-text.ts';
-import { ViewDialog } from './view-dialog.tsx';
+import { ViewDialog } from './view-as-owner-dialog.tsx';
 
 type Props = { readonly account: Account };
 type DialogProps = Props & { readonly onClose: () => void };

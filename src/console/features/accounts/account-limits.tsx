@@ -4,7 +4,7 @@ import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { CheckField, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { accountsText } from './accounts-text.ts';
 

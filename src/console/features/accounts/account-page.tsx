@@ -6,7 +6,7 @@ import { operatorPages } from '../../pages.ts';
 import { opsPaths } from '../../paths.ts';
 import { useAddress, useChoice } from '../../ui/lists/filters.tsx';
 import { Building2 } from '../../ui/controls/icons.ts';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Page, Tiles } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/controls/tabs.tsx';

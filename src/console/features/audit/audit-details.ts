@@ -1,5 +1,5 @@
 import type { OperatorAction } from '../../api/contract.ts';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { exactTime } from '../../ui/time.tsx';
 import { isObject, type Values } from '../models/input-values.ts';
 import { auditText, detailNames } from './audit-text.ts';

@@ -2,7 +2,7 @@ import type { LoadedCatalogue } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { amountWords, number } from '../../ui/money.tsx';
+import { amountWords, number } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';

@@ -1,4 +1,4 @@
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 
 /** Every text about the loaded catalogue. */
 export const catalogueText = {

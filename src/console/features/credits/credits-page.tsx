@@ -3,7 +3,7 @@ import { useRead } from '../../api/queries.ts';
 import { useAccount, useIsOwner } from '../../api/session.ts';
 import { useAddress, useChoice, useFilters } from '../../ui/lists/filters.tsx';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { Card, Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { dayMs } from '../../ui/time.tsx';

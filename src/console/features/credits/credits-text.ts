@@ -1,4 +1,4 @@
-import { credits, number } from '../../ui/money.tsx';
+import { credits, number } from '../../ui/figures.tsx';
 
 /** Every text of the pages about credits. */
 export const creditsText = {

@@ -1,6 +1,6 @@
 import type { UsageDay } from '../../api/contract.ts';
 import { BarChart, type Series } from '../../ui/charts/chart.tsx';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { Card } from '../../ui/page.tsx';
 import { dayMs } from '../../ui/time.tsx';
 import { creditsText } from './credits-text.ts';

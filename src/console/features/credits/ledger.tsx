@@ -3,7 +3,7 @@ import { shortId } from '../../ui/controls/copy.tsx';
 import { choiceFilter, type Filter } from '../../ui/lists/filters.tsx';
 import { Coins } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { Change, number, PriceName } from '../../ui/money.tsx';
+import { Change, number, PriceName } from '../../ui/figures.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';

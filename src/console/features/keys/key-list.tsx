@@ -4,7 +4,7 @@ import { accountPages } from '../../pages.ts';
 import { Badge, StateDot } from '../../ui/controls/badge.tsx';
 import { KeyRound } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { KeyActions } from './key-dialogs.tsx';

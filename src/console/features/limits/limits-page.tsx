@@ -3,7 +3,7 @@ import type { Answer } from '../../api/call.ts';
 import { brand } from '../../api/page-brand.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
-import { bytes, number } from '../../ui/money.tsx';
+import { bytes, number } from '../../ui/figures.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';

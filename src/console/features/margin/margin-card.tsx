@@ -6,7 +6,7 @@ import { FilterSelect } from '../../ui/forms/field.tsx';
 import { useChoice } from '../../ui/lists/filters.tsx';
 import { ChartColumn } from '../../ui/controls/icons.ts';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { moneyOf, number } from '../../ui/money.tsx';
+import { moneyOf, number } from '../../ui/figures.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';

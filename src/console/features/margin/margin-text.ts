@@ -1,4 +1,4 @@
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 
 /** Every text about cost and margin. */
 export const marginText = {

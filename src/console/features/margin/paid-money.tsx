@@ -1,6 +1,6 @@
 import { sectionTitle } from '../../../credits/reports/section-titles.ts';
 import type { Answer } from '../../api/call.ts';
-import { credits, moneyOf, priceOf } from '../../ui/money.tsx';
+import { credits, moneyOf, priceOf } from '../../ui/figures.tsx';
 import { Tiles } from '../../ui/page.tsx';
 import { marginText } from './margin-text.ts';
 import './margin.css';

@@ -1,4 +1,4 @@
-import type { UploadKind } from '../../../media/references/upload.ts';
+import type { UploadKind } from '../../../media/references/upload-rules.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
-import { maxUploadMegabytes, type UploadKind } from '../../../media/references/upload.ts';
+import { maxUploadMegabytes, type UploadKind } from '../../../media/references/upload-rules.ts';
 import type { Model } from '../../api/contract.ts';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { boundsOf, isObject, mediaKindOf } from './input-values.ts';
 import { fieldWord, modelsText, valueWord } from './models-text.ts';
 

@@ -8,7 +8,7 @@ import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { CopyId } from '../../ui/controls/copy.tsx';
 import { type BackLink, DetailPage } from '../../ui/lists/detail-page.tsx';
 import { Clapperboard, Layers } from '../../ui/controls/icons.ts';
-import { amountWords } from '../../ui/money.tsx';
+import { amountWords } from '../../ui/figures.tsx';
 import { Card, type Fact, Facts, Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';

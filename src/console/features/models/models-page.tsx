@@ -6,7 +6,7 @@ import { paths } from '../../paths.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { Layers } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { amountWords } from '../../ui/money.tsx';
+import { amountWords } from '../../ui/figures.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { useNow } from '../../ui/time.tsx';

@@ -2,7 +2,7 @@ import { Link } from 'wouter-preact';
 import type { InstallationOverview } from '../../api/contract.ts';
 import { opsPaths } from '../../paths.ts';
 import { StateDot } from '../../ui/controls/badge.tsx';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { relativeTime, Time, useNow } from '../../ui/time.tsx';

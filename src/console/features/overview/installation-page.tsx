@@ -2,7 +2,7 @@ import { Link } from 'wouter-preact';
 import type { InstallationOverview } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { opsPaths } from '../../paths.ts';
-import { credits, number } from '../../ui/money.tsx';
+import { credits, number } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Facts, Page, Tiles } from '../../ui/page.tsx';
 import { duration } from '../../ui/time.tsx';

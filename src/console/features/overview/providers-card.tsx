@@ -3,7 +3,7 @@ import type { Provider } from '../../api/contract.ts';
 import { operatorPages } from '../../pages.ts';
 import { opsPaths } from '../../paths.ts';
 import { StateDot, StateWord } from '../../ui/controls/badge.tsx';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration } from '../../ui/time.tsx';
 import { runningOf, SwitchState } from '../providers/providers-page.tsx';

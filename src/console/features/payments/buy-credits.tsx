@@ -7,7 +7,7 @@ import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { Dialog, DialogBody, DialogButton } from '../../ui/forms/dialog.tsx';
 import { CreditCard } from '../../ui/controls/icons.ts';
-import { credits, priceOf } from '../../ui/money.tsx';
+import { credits, priceOf } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { paymentsText } from './payments-text.ts';
 import './payments.css';

@@ -3,7 +3,7 @@ import { useRead } from '../../api/queries.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { CreditCard } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Page, Tiles } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';

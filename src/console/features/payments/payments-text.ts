@@ -1,6 +1,6 @@
 import type { AdminTopUp, UngrantedPayment } from '../../api/contract.ts';
 import { type Word, wordOf } from '../../ui/controls/badge.tsx';
-import { credits, number } from '../../ui/money.tsx';
+import { credits, number } from '../../ui/figures.tsx';
 
 // Every text about buying credits and about payments.
 

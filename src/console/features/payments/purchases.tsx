@@ -4,7 +4,7 @@ import { CopyId } from '../../ui/controls/copy.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { CreditCard, ExternalLink } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { credits, priceOf } from '../../ui/money.tsx';
+import { credits, priceOf } from '../../ui/figures.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';

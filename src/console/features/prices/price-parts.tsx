@@ -1,7 +1,7 @@
 import { conditionsOf, type PriceConditions } from '../../../catalogue/prices/price-conditions.ts';
 import type { Answer } from '../../api/call.ts';
 import type { ModelPrice } from '../../api/contract.ts';
-import type { CreditAmounts } from '../../ui/money.tsx';
+import type { CreditAmounts } from '../../ui/figures.tsx';
 import { fieldWord, valueWord } from '../models/models-text.ts';
 import { pricesText } from './prices-text.ts';
 

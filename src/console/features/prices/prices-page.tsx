@@ -2,7 +2,7 @@ import type { Account, ModelPrice } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';

@@ -3,7 +3,7 @@ import type { Account } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Segmented, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
-import { amountWords } from '../../ui/money.tsx';
+import { amountWords } from '../../ui/figures.tsx';
 import { exactTime } from '../../ui/time.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
 import { amountsAt, type PriceLine } from './price-parts.tsx';

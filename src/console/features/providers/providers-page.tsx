@@ -3,7 +3,7 @@ import { useRead } from '../../api/queries.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { Server } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';

@@ -7,7 +7,7 @@ import { FilterSelect } from '../../ui/forms/field.tsx';
 import { useAddress } from '../../ui/lists/filters.tsx';
 import { Download, ExternalLink } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { Change, number, priceNameOf } from '../../ui/money.tsx';
+import { Change, number, priceNameOf } from '../../ui/figures.tsx';
 import { Card } from '../../ui/page.tsx';
 import { monthName, monthsSince, thisMonth } from './months.ts';
 import { statementsText as text } from './statements-text.ts';

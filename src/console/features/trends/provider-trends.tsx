@@ -2,7 +2,7 @@ import type { Trends } from '../../api/contract.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { Server } from '../../ui/controls/icons.ts';
 import { LineChart } from '../../ui/charts/line-chart.tsx';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { Card } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration } from '../../ui/time.tsx';

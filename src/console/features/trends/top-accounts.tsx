@@ -5,7 +5,7 @@ import { Empty } from '../../ui/feedback/empty.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
 import { Building2 } from '../../ui/controls/icons.ts';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';

@@ -5,7 +5,7 @@ import { FilterSelect } from '../../ui/forms/field.tsx';
 import { useChoice } from '../../ui/lists/filters.tsx';
 import { LineChart } from '../../ui/charts/line-chart.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { moneyOf, number, priceOf } from '../../ui/money.tsx';
+import { moneyOf, number, priceOf } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Tiles } from '../../ui/page.tsx';
 import { duration } from '../../ui/time.tsx';

@@ -1,4 +1,4 @@
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 
 /** Every text about figures over time. */
 export const trendsText = {

@@ -7,7 +7,7 @@ import { shortId } from '../../ui/controls/copy.tsx';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { CircleCheck } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/money.tsx';
+import { number } from '../../ui/figures.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration, relativeTime, useNow } from '../../ui/time.tsx';

@@ -1,5 +1,5 @@
 import { ChartFrame, niceBound } from './chart-frame.tsx';
-import { number } from '../money.tsx';
+import { number } from '../figures.tsx';
 
 export type Series = { readonly label: string; readonly color: string; readonly values: readonly number[] };
 

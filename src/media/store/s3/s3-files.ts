@@ -15,7 +15,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BucketLocation } from '../store-location.ts';
 import { errorCode } from '../../../platform/errors.ts';
-import { contentTypeOf, requireMediaFolder, requireMediaKey, requireMoves } from '../media-key.ts';
+import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameEndings } from '../media-key.ts';
 import type { MediaFiles, MediaSource, OpenedLink, Passing, StoredFile } from '../result-store.ts';
 import { createS3Client, isOutside, refusalOf, type S3Settings, sendForFile, sendTo } from './s3-client.ts';
 
@@ -39,7 +39,7 @@ export function createS3Files({ location, s3 }: S3Options): MediaFiles {
     fetchTo: async (key, filePath) => fetchObject(bucket, requireMediaKey(key), filePath),
     read: (key) => readObject(bucket, requireMediaKey(key)),
     move: async (moves) => {
-      for (const { from, to } of requireMoves(moves)) await copyObject(bucket, from, to);
+      for (const { from, to } of requireSameEndings(moves)) await copyObject(bucket, from, to);
       for (const { from } of moves) await deleteObject(bucket, from);
     },
     delete: (key) => deleteObject(bucket, key),

@@ -27,7 +27,7 @@ function check(file: string): Answer {
       aliases,
       inputSchema: inputJsonSchema(input),
       prices,
-      runsAt: routesOf(catalogue, { ...one, model }),
+      runsAt: remainingTiersOf(catalogue, { ...one, model }),
     })),
   };
   const count = `${models.length} ${models.length === 1 ? 'model' : 'models'}`;
@@ -42,14 +42,14 @@ function describe(catalogue: Catalogue, model: CatalogueModel): readonly string[
     '',
     ...(aliases.length === 0 ? [] : [`  also called ${aliases.join(', ')}`]),
     ...prices.map((price) => `  costs ${priceText(price)}`),
-    ...routesOf(catalogue, model).map(({ tier, provider, kind, origin, upstreamModel, limit }) => {
+    ...remainingTiersOf(catalogue, model).map(({ tier, provider, kind, origin, upstreamModel, limit }) => {
       const where = [`tier ${tier}`, provider, kind, origin ?? 'this machine'].join(', ');
       return `  runs at ${where}, as ${upstreamModel}, ${limit} at a time`;
     }),
   ];
 }
 
-function routesOf({ providers }: Catalogue, { tiers }: Pick<CatalogueModel, 'tiers' | 'model'>) {
+function remainingTiersOf({ providers }: Catalogue, { tiers }: Pick<CatalogueModel, 'tiers' | 'model'>) {
   return tiers.flatMap((tier, index) =>
     tier.map(({ provider, upstreamModel, limit, weight }) => {
       const settings = providers.get(provider);

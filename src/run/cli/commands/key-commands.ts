@@ -4,7 +4,7 @@ import { type Dialect, dialects, ordinaryScopes, type Scope, scopes } from '../.
 import { defaultOverlapSeconds, maxOverlapSeconds } from '../../../tasks/callbacks/callback.ts';
 import { persistedSecret } from '../../embedded/data-folder.ts';
 import type { SecretPurpose } from '../../../tasks/callbacks/callback-secrets.ts';
-import { callbackSecretsOf, resealSecrets, rotateSecret } from '../../../tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets, resealSecrets, rotateSecret } from '../../../tasks/callbacks/account-secrets.ts';
 import { createSecretBox, type SecretBox } from '../../../platform/secrets/secret-box.ts';
 import { AccountClosed } from '../../../accounts/accounts.ts';
 import { createKeyAs, maxActiveKeys } from '../../../accounts/keys/keys.ts';
@@ -172,7 +172,7 @@ async function showSecret({ db, config }: Context, options: SecretOptions): Prom
   const account = await requireAccount(db, accountId);
   // Closing an account deletes its secrets, and reading them creates a missing one.
   if (account.closedAt !== undefined) throw new AccountClosed(accountId);
-  const [secret = ''] = await callbackSecretsOf(db, await secretBox(config), accountId, purposeOf(options));
+  const [secret = ''] = await ensureSigningSecrets(db, await secretBox(config), accountId, purposeOf(options));
   return { json: { secret }, lines: [secret] };
 }
 

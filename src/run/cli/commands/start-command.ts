@@ -8,7 +8,7 @@ import { runUntilSignal, signalled, tolerateOutputErrors } from '../../main/run-
 import { createFirstAccount } from '../../../credits/open-account.ts';
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
 import { createSetupLink } from '../../../accounts/people/people-actions.ts';
-import { addressOfLink } from '../../../accounts/sign-in/one-time-links.ts';
+import { urlOfLink } from '../../../accounts/sign-in/one-time-links.ts';
 import { createApiKey } from '../../../accounts/keys/keys.ts';
 import { addCommand } from '../add-command.ts';
 import { firstRequestOptions } from '../generate/generation-options.ts';
@@ -103,7 +103,7 @@ async function firstKeyOf(service: Service, signal: AbortSignal): Promise<FirstK
 function createSetupUrl(service: Service, signal: AbortSignal): Promise<string | undefined> {
   return onDatabase(service, signal, 'create the setup link', async (db) => {
     const link = await createSetupLink(db);
-    return link && addressOfLink(service.settings.publicUrl, link);
+    return link && urlOfLink(service.settings.publicUrl, link);
   });
 }
 

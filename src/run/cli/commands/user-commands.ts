@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Config } from '../../config/config.ts';
 import { maxEmailLength, normalEmail } from '../../../accounts/people/user-rules.ts';
 import { createSetupLink, type Named, resetAs } from '../../../accounts/people/people-actions.ts';
-import { addressOfLink, type NewLink } from '../../../accounts/sign-in/one-time-links.ts';
+import { urlOfLink, type NewLink } from '../../../accounts/sign-in/one-time-links.ts';
 import { eraseUserAs } from '../../../accounts/people/erasure.ts';
 import { persistedSecret } from '../../embedded/data-folder.ts';
 import { createMailQueue, type MailQueue, mailSecrets } from '../../../platform/mail/mail-queue.ts';
@@ -57,7 +57,7 @@ async function mailQueueOf({ smtp, secret, secretPrevious, dataFolder }: Config)
 }
 
 async function linkAnswer(config: Config, link: NewLink & { readonly isMailed?: boolean }): Promise<Answer> {
-  const url = addressOfLink(await publicUrlOf(config), link);
+  const url = urlOfLink(await publicUrlOf(config), link);
   const { linkId, expiresAt: expireTime, isMailed = false } = link;
   const mailed = isMailed ? ['It is also sent by e-mail.'] : [];
   return {

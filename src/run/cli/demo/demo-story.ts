@@ -13,7 +13,7 @@ import {
   verifyCallback,
 } from '../../../../clients/typescript/src/index.ts';
 import { scopes } from '../../../accounts/keys/api-key.ts';
-import { callbackSecretsOf } from '../../../tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../../tasks/callbacks/account-secrets.ts';
 import type { Settings } from '../../config/settings.ts';
 import { probeVideo } from '../../../media/video/probe-video.ts';
 import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
@@ -61,7 +61,11 @@ async function openAccount(settings: Settings): Promise<{ key: string; secret: s
   try {
     const accountId = await createAccount(db, { name: 'demo', credits: openingCredits });
     const created = await createApiKey(db, { accountId, name: 'demo', scopes });
-    const [secret] = await callbackSecretsOf(db, createSecretBox(settings.secret, settings.secretPrevious), accountId);
+    const [secret] = await ensureSigningSecrets(
+      db,
+      createSecretBox(settings.secret, settings.secretPrevious),
+      accountId,
+    );
     if (created === undefined || secret === undefined) throw new CommandError('the API key could not be created');
     return { key: created.key, secret };
   } finally {

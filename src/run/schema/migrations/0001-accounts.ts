@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { dialects, scopes } from '../../../accounts/keys/api-key.ts';
-import { uploadKinds } from '../../../media/references/upload.ts';
+import { uploadKinds } from '../../../media/references/upload-rules.ts';
 import { roles } from '../../../accounts/people/role.ts';
 import { capPeriods } from '../../../accounts/limits/spend-caps.ts';
 import { secretPurposes } from '../../../tasks/callbacks/callback-secrets.ts';

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { uploadKinds } from '../../../media/references/upload.ts';
+import { uploadKinds } from '../../../media/references/upload-rules.ts';
 import { literals } from '../../../platform/database/sql.ts';
 
 /** More formats of uploaded files, and the size of images, which is checked before the charge; null for files of an earlier release. */

@@ -7,7 +7,7 @@ import { findDelivery } from '../../../../src/tasks/callbacks/deliveries.ts';
 import { callbackFormatOf } from '../../../../src/api/dialects/shapes.ts';
 import { signWebhook } from '../../../../src/platform/outbound/webhook-signature.ts';
 import { markMediaDeleted } from '../../../../src/tasks/list/task-list.ts';
-import { taskRecord } from '../../../../src/tasks/list/task-record.ts';
+import { taskRecord } from '../../../../src/tasks/public-record.ts';
 import { completeTask, findTask, failAndRefund } from '../../../../src/tasks/task-rows.ts';
 import { catalogueOf, type HttpService, startHttpService } from '../../../support/service/http-service.ts';
 import { isObject } from '../../../support/service/http-client.ts';

@@ -1,7 +1,7 @@
 import type { Model } from '../../../api/contract.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { Sparkles } from '../../../ui/controls/icons.ts';
-import { amountWords, credits } from '../../../ui/money.tsx';
+import { amountWords, credits } from '../../../ui/figures.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
 import { AddCredits } from './add-credits.tsx';
 import type { LivePrice } from './live-price.ts';

@@ -1,5 +1,5 @@
 import type { Model } from '../../../api/contract.ts';
-import type { UploadKind } from '../../../../media/references/upload.ts';
+import type { UploadKind } from '../../../../media/references/upload-rules.ts';
 import { boundsOf, isObject, mediaKindOf, textsOf, type Values } from '../../models/input-values.ts';
 
 // The form of the playground is made from the JSON Schema of the chosen model, so a new field of the vocabulary needs no code here.

@@ -4,7 +4,7 @@ import {
   maxUploadMegabytes,
   type UploadKind,
   uploadTypes,
-} from '../../../../media/references/upload.ts';
+} from '../../../../media/references/upload-rules.ts';
 import { upload } from '../../../api/call.ts';
 import { failureOf } from '../../../api/problem.ts';
 import { useAccount, useRoleReason } from '../../../api/session.ts';

@@ -1,4 +1,4 @@
-import { uploadFromUrl } from '../../../../media/references/upload.ts';
+import { uploadFromUrl } from '../../../../media/references/upload-rules.ts';
 import { useRead } from '../../../api/queries.ts';
 import { textsOf, isObject, type Values } from '../../models/input-values.ts';
 import { previewOf, storePreview } from '../../tasks/media-thumbnail.tsx';

@@ -1,7 +1,7 @@
 import { failureOf, sentence } from '../../../api/problem.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { RotateCw } from '../../../ui/controls/icons.ts';
-import { credits } from '../../../ui/money.tsx';
+import { credits } from '../../../ui/figures.tsx';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { playgroundText } from '../playground-text.ts';
 import { type Accepted, isCertain, type Refused, useRetry } from '../use-generation.ts';

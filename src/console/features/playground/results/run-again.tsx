@@ -6,7 +6,7 @@ import { useRoleReason } from '../../../api/session.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { RefreshCw } from '../../../ui/controls/icons.ts';
 import { Menu } from '../../../ui/controls/menu.tsx';
-import { credits } from '../../../ui/money.tsx';
+import { credits } from '../../../ui/figures.tsx';
 import { useNow } from '../../../ui/time.tsx';
 import { toast } from '../../../ui/feedback/toast.tsx';
 import { failureOf } from '../../../api/problem.ts';

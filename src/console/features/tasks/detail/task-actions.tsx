@@ -5,7 +5,7 @@ import { ActionDialog } from '../../../ui/forms/action-dialog.tsx';
 import { Button, LinkButton } from '../../../ui/controls/button.tsx';
 import { DialogButton } from '../../../ui/forms/dialog.tsx';
 import { Ban, Download, ExternalLink, RefreshCw, Trash2 } from '../../../ui/controls/icons.ts';
-import { credits } from '../../../ui/money.tsx';
+import { credits } from '../../../ui/figures.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import { auditHint } from '../../audit/audit-hint.ts';
 import { tasksText } from '../tasks-text.ts';

@@ -1,6 +1,6 @@
 import type { TaskDetail } from '../../../api/contract.ts';
 import { StateDot } from '../../../ui/controls/badge.tsx';
-import { moneyOf } from '../../../ui/money.tsx';
+import { moneyOf } from '../../../ui/figures.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { Table } from '../../../ui/lists/table.tsx';
 import { duration, Time } from '../../../ui/time.tsx';

@@ -9,7 +9,7 @@ import { CallbackCard } from '../../callbacks/callback-card.tsx';
 import { storePreview } from '../media-thumbnail.tsx';
 import { RequestCard } from './request-card.tsx';
 import { TaskBar } from './task-actions.tsx';
-import { DetailsCard, LedgerCard } from '../list/task-cards.tsx';
+import { DetailsCard, LedgerCard } from './task-detail-cards.tsx';
 import { TaskJobs } from './task-jobs.tsx';
 import { TaskResult } from './task-result.tsx';
 import { TaskTimeline } from './task-timeline.tsx';

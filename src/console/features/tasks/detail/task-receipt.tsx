@@ -1,5 +1,5 @@
 import { sentence } from '../../../api/problem.ts';
-import { Change, credits, number } from '../../../ui/money.tsx';
+import { Change, credits, number } from '../../../ui/figures.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
 import { failWord, tasksText, taskWord } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';

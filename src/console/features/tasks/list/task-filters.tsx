@@ -5,7 +5,7 @@ import { failOutcome } from '../../../../catalogue/tasks/fail-code.ts';
 import { shortId } from '../../../ui/controls/copy.tsx';
 import { rangeFilters } from '../../../ui/forms/date-range.tsx';
 import { choiceFilter, type Filter, useAddress, useFilters } from '../../../ui/lists/filters.tsx';
-import { number } from '../../../ui/money.tsx';
+import { number } from '../../../ui/figures.tsx';
 import { accountFilter } from '../../accounts/account-search.tsx';
 import { failCodes, failWord, stateFilters, tasksText } from '../tasks-text.ts';
 

@@ -3,7 +3,7 @@ import type { TaskRecord } from '../../../api/contract.ts';
 import { accountPages } from '../../../pages.ts';
 import { StateDot } from '../../../ui/controls/badge.tsx';
 import { shortId } from '../../../ui/controls/copy.tsx';
-import { number } from '../../../ui/money.tsx';
+import { number } from '../../../ui/figures.tsx';
 import { useAddress } from '../../../ui/lists/filters.tsx';
 import { type Column, Table } from '../../../ui/lists/table.tsx';
 import { Time } from '../../../ui/time.tsx';

@@ -5,7 +5,7 @@ import { bookCreditsAs } from '../../../src/credits/ledger/credits.ts';
 import type { PaidPrice } from '../../../src/credits/payments/payment-provider.ts';
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { applyReversals } from '../../../src/credits/payments/process-payments.ts';
-import { reversePayment } from '../../../src/credits/payments/reverse-payment.ts';
+import { bookReversals } from '../../../src/credits/payments/book-reversals.ts';
 import { completeTask, findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
 import { eventsInto } from '../../support/service/events.ts';
@@ -94,7 +94,7 @@ test('any number of concurrent views of unchanged refunds are applied, because n
     return await stage.provider.readReversals(id, price);
   };
   const deps = { ...stage.deps, provider: { ...stage.provider, readReversals } };
-  await Promise.all(Array.from({ length: readers }, () => reversePayment(deps, paymentId)));
+  await Promise.all(Array.from({ length: readers }, () => bookReversals(deps, paymentId)));
   assert.equal(count, readers, 'none had to read again');
   assert.deepEqual(await stage.amountsOf(accountId), [credits, -1001]);
 });
@@ -226,7 +226,7 @@ test('a view of Stripe that became outdated while it was read is not booked', as
       return outdated;
     },
   };
-  await reversePayment({ ...deps, provider: slow }, paymentId);
+  await bookReversals({ ...deps, provider: slow }, paymentId);
   assert.equal(reads, 2);
   assert.equal(await stage.balanceOf(accountId), credits);
 });

@@ -22,7 +22,7 @@ export type BookedReversal = Pick<Reversal, 'reference' | 'kind'> & { readonly c
 const maxAttempts = 10;
 
 /** Books what has changed since the last time. */
-export async function reversePayment(
+export async function bookReversals(
   { db, provider }: { readonly db: Database; readonly provider: PaymentProvider },
   paymentId: string,
 ): Promise<ReversalOutcome> {
@@ -31,7 +31,7 @@ export async function reversePayment(
     if (topUp === undefined) return { kind: 'unknown_payment' };
     const reversals = await provider.readReversals(paymentId, topUp);
     if (reversals === undefined) return { kind: 'unknown_payment' };
-    const booked = await bookReversals(db, topUp, reversals);
+    const booked = await bookChanges(db, topUp, reversals);
     if (booked === undefined) continue;
     // Their share would be a guess, so an operator books it.
     const notComparable = reversals.flatMap(({ reference, minorUnits, isTaken }) =>
@@ -46,7 +46,7 @@ export async function reversePayment(
  * Returns undefined if the purchase has changed since `topUp` was read: the provider was read after that, so its view could be older than
  * the one that was booked in between.
  */
-function bookReversals(
+function bookChanges(
   db: Database,
   topUp: TopUp & { readonly version: number },
   reversals: readonly Reversal[],

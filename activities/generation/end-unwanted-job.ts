@@ -1,6 +1,12 @@
 import pTimeout from 'p-timeout';
 import type { NotAccepted, Refused } from '../../src/providers/provider-contract.ts';
-import { coolDown, endAfter, endJob, endJobWithTaskFailure, logFields } from '../../src/tasks/jobs/decide-job-end.ts';
+import {
+  coolDown,
+  endAfter,
+  endJob,
+  endJobWithTaskFailure,
+  jobLogFields,
+} from '../../src/tasks/jobs/decide-job-end.ts';
 import type { JobBase, JobIn, Stop } from '../../src/tasks/jobs/job.ts';
 import { failureFor, providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { mediaUrlsOf } from '../../src/catalogue/input/task-input.ts';
@@ -16,7 +22,7 @@ export async function endDeclinedJob(
   const { deps, signal, task } = attempt;
   if (declined.kind === 'not_accepted') {
     const { detail, reason } = declined;
-    deps.log.info({ ...logFields(job), reason, detail }, 'job not accepted');
+    deps.log.info({ ...jobLogFields(job), reason, detail }, 'job not accepted');
     await endJob(deps, job, { outcome: 'not_created', detail, cost: 'free' });
     // A request that we canceled proves nothing about the provider.
     if (signal.aborted) return interrupted(attempt);
@@ -24,7 +30,7 @@ export async function endDeclinedJob(
     return { kind: 'next' };
   }
   const { error } = declined;
-  deps.log.info({ ...logFields(job), error }, 'job refused');
+  deps.log.info({ ...jobLogFields(job), error }, 'job refused');
   const { input } = task.param;
   // Only the prompt can be refused for its content if the request has no media.
   const isPrompt = error.kind === 'content' && mediaUrlsOf(input).length === 0;

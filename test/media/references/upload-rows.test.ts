@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { maxUploadBytes, maxUploads, uploadFromUrl } from '../../../src/media/references/upload.ts';
+import { maxUploadBytes, maxUploads, uploadFromUrl } from '../../../src/media/references/upload-rules.ts';
 import type { UploadOutcome } from '../../../src/media/references/store-upload.ts';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';

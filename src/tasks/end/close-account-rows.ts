@@ -4,7 +4,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { By } from '../../accounts/people/members.ts';
 import { recordAction } from '../../accounts/operators/operator-actions.ts';
 import { recordEvent } from '../../accounts/people/security-events.ts';
-import type { Upload } from '../../media/references/upload.ts';
+import type { Upload } from '../../media/references/upload-rules.ts';
 import { many, none, one, type Runner } from '../../platform/database/statement.ts';
 
 // The commit closes an account. The workflow `closeAccount` deletes its uploads

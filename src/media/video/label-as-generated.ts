@@ -1,6 +1,6 @@
 import { constants, copyFile, type FileHandle, open } from 'node:fs/promises';
-import { type Box, readAt } from '../video/mp4-boxes.ts';
-import { videoLayoutOf, xmpType } from '../video/video-layout.ts';
+import { type Box, readAt } from './mp4-boxes.ts';
+import { videoLayoutOf, xmpType } from './video-layout.ts';
 
 /** The code of IPTC for media that a trained model made. */
 export const aiSourceType = 'http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia';

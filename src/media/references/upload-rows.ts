@@ -1,4 +1,4 @@
-import { maxUploadedBytes, maxUploads, type Upload, uploadGraceMs, type UploadName } from './upload.ts';
+import { maxUploadedBytes, maxUploads, type Upload, uploadGraceMs, type UploadName } from './upload-rules.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { lockAccount, lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { BookedJob } from '../../fakes/upstream-books.ts';
 import type { FinalTask } from './evidence.ts';
-import { judgeKinds } from './judge-kinds.ts';
+import { judgeKinds } from './judge-upstream-books.ts';
 
 const task: FinalTask = {
   taskId: 'task-1',

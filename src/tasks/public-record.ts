@@ -1,5 +1,5 @@
-import type { ResultLinks } from '../../media/store/signed-link.ts';
-import { isFinal, type Task, type TaskResult, type TaskState } from '../../catalogue/tasks/task.ts';
+import type { ResultLinks } from '../media/store/signed-link.ts';
+import { isFinal, type Task, type TaskResult, type TaskState } from '../catalogue/tasks/task.ts';
 
 /** `data` of recordInfo and of callbacks. Times are Unix milliseconds. */
 export type TaskRecord = Readonly<ReturnType<typeof taskRecord>>;

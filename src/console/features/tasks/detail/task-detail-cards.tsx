@@ -1,12 +1,12 @@
 import type { TaskTimeline } from '../../../api/contract.ts';
-import { bytes, Change, number, priceNameOf } from '../../../ui/money.tsx';
+import { bytes, Change, number, priceNameOf } from '../../../ui/figures.tsx';
 import { Card, Facts } from '../../../ui/page.tsx';
 import { TableCard } from '../../../ui/lists/table-card.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
 import { kindWord } from '../../credits/credits-text.ts';
 import { AccountLink } from '../../accounts/account-link.tsx';
 import { tasksText } from '../tasks-text.ts';
-import type { TaskView } from '../detail/use-task.ts';
+import type { TaskView } from './use-task.ts';
 
 export function LedgerCard({ ledger }: Pick<TaskTimeline, 'ledger'>) {
   if (ledger.length === 0) return null;
