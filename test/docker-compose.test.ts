@@ -176,7 +176,7 @@ test('the header makes an account and a key by a command that is on the PATH of 
     ([, command]) => command,
   );
   assert.deepEqual(commands, ['videogen account create', 'videogen key create']);
-  assert.match(dockerfile, /ln -s \/app\/dist\/src\/cli\/cli\.js \/usr\/local\/bin\/videogen/);
+  assert.match(dockerfile, /ln -s \/app\/dist\/src\/run\/cli\/cli\.js \/usr\/local\/bin\/videogen/);
 });
 
 test('api and worker share the folder of results', () => {
@@ -233,7 +233,7 @@ test('the image is Debian with one file of ffmpeg, pinned for both architectures
   assert.doesNotMatch(lastStage, /apt-get/);
   assert.equal([...dockerfile.matchAll(/--hash=sha256:[0-9a-f]{64}/g)].length, 2);
   assert.equal([...lastStage.matchAll(/^USER (\S+)$/gm)].at(-1)?.[1], 'node');
-  assert.match(lastStage, /^CMD \["node", "dist\/src\/main\/api\.js"\]$/m);
+  assert.match(lastStage, /^CMD \["node", "dist\/src\/run\/main\/api\.js"\]$/m);
 });
 
 test('neither secrets nor this checkout’s own packages get into the image', () => {

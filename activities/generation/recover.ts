@@ -20,9 +20,9 @@ import type { NextJob } from '../../src/tasks/jobs/next-job.ts';
 import { endJob, endJobWithTaskFailure, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { recordAccepted, spelledInput } from './submit.ts';
 
-// An attempt that finds an intent continues its job: `nextJob` (reserve.ts) reads the row, whose intent was committed before the create
+// An attempt that finds an intent continues its job: `nextJob` (src/tasks/jobs/next-job.ts) reads the row, whose intent was committed before the create
 // (submit.ts). A create whose response was lost may have made a job, which costs money, so no other create is sent before that is known,
-// or, with `onLostJob: resubmit`, before the lookups have ended without a result (`endLostJob` in settle.ts).
+// or, with `onLostJob: resubmit`, before the lookups have ended without a result (`endLostJob` in src/tasks/jobs/decide-job-end.ts).
 
 /** Reads the state of a job whose intent was committed before, by an earlier attempt or by this one. */
 export async function resumeJob(attempt: Attempt, resumed: Extract<NextJob, { kind: 'resumed' }>): Promise<Outcome> {

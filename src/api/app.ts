@@ -12,7 +12,7 @@ import { answerErrors } from './core/middleware/answer-errors.ts';
 import { logRequests, type RequestFinished, traceRequests } from './core/middleware/observe-requests.ts';
 import { refuseMalformed } from './core/middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './core/middleware/unknown-endpoints.ts';
-import { refuseUnlessReady } from './health/monitoring-routes.ts';
+import { refuseUnlessReady } from './health/health-routes.ts';
 import { oidcRoutes } from './sign-in/oidc-routes.ts';
 import { archiveRoute } from './gallery/archive-routes.ts';
 import { sharePageRoute } from './gallery/share-page-routes.ts';

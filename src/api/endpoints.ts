@@ -31,7 +31,7 @@ import { keyEndpoints, operatorKeyEndpoints } from './accounts/key-routes.ts';
 import { kieEndpoints } from './dialects/kie/kie-routes.ts';
 import { shapes } from './dialects/shapes.ts';
 import { modelEndpoints, operatorPriceEndpoints } from './models/model-routes.ts';
-import { healthEndpoints } from './health/monitoring-routes.ts';
+import { healthEndpoints } from './health/health-routes.ts';
 import { peopleEndpoints } from './people/people-routes.ts';
 import { showLimits } from './accounts/limits-routes.ts';
 import { requestEndpoints } from './requests/request-routes.ts';

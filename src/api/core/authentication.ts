@@ -8,7 +8,7 @@ import type { Actor } from '../../accounts/operators/operator.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { type Account, findAccount } from '../../accounts/accounts.ts';
 import type { KeyTouches } from '../../accounts/keys/key-touches.ts';
-import { type CallerWithTask, createCallerFinder } from '../../tasks/list/find-caller.ts';
+import { type CallerWithTask, createCallerFinder } from '../../tasks/callers/find-caller.ts';
 import { hashApiKey } from '../../accounts/keys/key-format.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { findOperator } from '../../accounts/operators/operators.ts';

@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import { type FrameSize, frameSize } from '../../catalogue/media/frame-size.ts';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { containerOf } from '../../platform/outbound/body/media-container.ts';
-import { carryManifest } from '../store/carry-manifest.ts';
+import { carryManifest } from '../video/carry-manifest.ts';
 import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
 import { blamingFile } from '../video/inspect-video.ts';
 import { readVideo } from '../video/read-video.ts';

@@ -28,7 +28,7 @@ import { createRequestParser, ownEndpoints, type Settings } from '../config/sett
 import { type Core, openCore } from './core.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { reportModels } from '../../catalogue/models/report-models.ts';
-import { watchWorkflows } from '../../tasks/jobs/watch-workflows.ts';
+import { watchWorkflows } from '../../tasks/jobs/watch-comfy-graphs.ts';
 import type { WorkerParts } from './wire-activities.ts';
 
 export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise<void> };

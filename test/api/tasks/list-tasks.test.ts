@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { createCallerFinder } from '../../../src/tasks/list/find-caller.ts';
+import { createCallerFinder } from '../../../src/tasks/callers/find-caller.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { newMember } from '../../support/service/person.ts';

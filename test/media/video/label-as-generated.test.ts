@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { carryManifest } from '../../../src/media/store/carry-manifest.ts';
+import { carryManifest } from '../../../src/media/video/carry-manifest.ts';
 import { aiSourceType, markVideo } from '../../../src/media/video/label-as-generated.ts';
 import { createVideoNormaliser } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { probeVideo } from '../../../src/media/video/probe-video.ts';

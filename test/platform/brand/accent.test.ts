@@ -19,7 +19,7 @@ test('a color on which white text is hard to read is refused with a shade that i
 });
 
 test('every derived shade is readable where the console uses it, in light and dark', () => {
-  const tokens = readFileSync(new URL('../../../src/console/styles/tokens.css', import.meta.url), 'utf8');
+  const tokens = readFileSync(new URL('../../../../src/console/styles/tokens.css', import.meta.url), 'utf8');
   const backs = ['back', 'sunken', 'raised', 'hover'].map((name) => {
     const [, light = '', dark = ''] = new RegExp(`--${name}: light-dark\\((#\\w+), (#\\w+)\\)`).exec(tokens) ?? [];
     return [light, dark] as const;

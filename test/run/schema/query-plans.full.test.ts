@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { taskStates } from '../../../src/catalogue/tasks/task.ts';
 import { findTaskOfAttempts } from '../../../src/tasks/accept/create-attempts.ts';
 import { acceptBatch, acceptTask } from '../../../src/tasks/accept/accept-task.ts';
-import { createCallerFinder } from '../../../src/tasks/list/find-caller.ts';
+import { createCallerFinder } from '../../../src/tasks/callers/find-caller.ts';
 import { deleteExpiredContent, listOwedDeletions } from '../../../src/tasks/end/content-deletion.ts';
 import { readBooks } from '../../../src/credits/ledger/credits.ts';
 import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';

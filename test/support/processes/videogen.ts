@@ -32,7 +32,7 @@ export function spawnVideogenIn(cwd: string, env: NodeJS.ProcessEnv, ...args: re
 
 /** Starts one of the programs that `src/` holds. */
 export function spawnEntryPoint(name: 'api' | 'cli' | 'worker', env: NodeJS.ProcessEnv, ...args: string[]): Running {
-  return spawnProgram(`../../src/${name === 'cli' ? 'cli' : 'main'}/${name}.js`, { env }, args);
+  return spawnProgram(`../../../src/run/${name === 'cli' ? 'cli' : 'main'}/${name}.js`, { env }, args);
 }
 
 type Surroundings = { readonly env: NodeJS.ProcessEnv; readonly cwd?: string };

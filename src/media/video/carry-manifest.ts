@@ -1,8 +1,8 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { type Box, boxFile, type BoxFile, boxesIn, boxesInMemory, maxIndexBytes, readAt } from '../video/mp4-boxes.ts';
-import { VideoFileError } from '../video/video-file-error.ts';
+import { type Box, boxFile, type BoxFile, boxesIn, boxesInMemory, maxIndexBytes, readAt } from './mp4-boxes.ts';
+import { VideoFileError } from './video-file-error.ts';
 
 /** Far more than manifests with thumbnails have. */
 const maxManifestBytes = 16 * 1024 * 1024;

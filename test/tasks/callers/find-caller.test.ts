@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { newApiKey } from '../../../src/accounts/keys/key-format.ts';
-import { createCallerFinder } from '../../../src/tasks/list/find-caller.ts';
+import { createCallerFinder } from '../../../src/tasks/callers/find-caller.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createTestAccount } from '../../support/service/service.ts';
