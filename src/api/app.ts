@@ -3,7 +3,7 @@ import Koa from 'koa';
 import type { Logger } from 'pino';
 import { type AuthenticationDeps, createAuthentication } from './core/authentication.ts';
 import { addressOf, isFromThisMachine } from './core/client-address.ts';
-import { answer, type AppRouter, type Extras, type RequestState } from './core/context.ts';
+import { answer, type AppRouter, type Context, type Extras, type RequestState, type Step } from './core/context.ts';
 import { consoleRoutes } from './console/serve-console.ts';
 import type { GuardDeps } from './core/define-endpoint.ts';
 import { type EndpointNeeds, endpoints } from './endpoints.ts';
@@ -64,7 +64,7 @@ export function createApp(deps: AppNeeds): HttpApp {
   const isHttps = publicUrl.startsWith('https:');
   return createAppOf(
     { log, events, requestLog, isTraced, isTrustedProxy, isHttps, diskProblem, publicUrl },
-    createRouters(deps),
+    createRoutes(deps),
     metrics && createMetricsRouter(metrics),
   );
 }
@@ -83,20 +83,25 @@ export function createMetricsApp({ log, metrics, readiness }: MetricsDeps): Http
     refuseUnlessReady(readiness());
     answer(ctx, { code: 200, msg: 'success', data: {} });
   });
-  return createAppOf({ log }, [router]);
+  return createAppOf({ log }, { router, byPath: new Map() });
 }
 
 const oneSpelling = { sensitive: true, strict: true };
 
-/** Creates the routers, in the order in which they are tried. */
-export function createRouters(deps: RouterNeeds): readonly AppRouter[] {
-  // A router compares a path with each of its routes. Programs create and follow tasks thousands of times a second, so these few endpoints
-  // have a router of their own.
-  const [frequent, router]: [AppRouter, AppRouter] = [new Router(oneSpelling), new Router(oneSpelling)];
+type Routes = {
+  readonly router: AppRouter;
+  /** Endpoints without a parameter, by method and path. The router has them, too, for HEAD and for the methods of a path. */
+  readonly byPath: ReadonlyMap<string, (ctx: Context) => Promise<void>>;
+};
+
+export function createRoutes(deps: RouterNeeds): Routes {
+  const router: AppRouter = new Router(oneSpelling);
+  const byPath = new Map<string, (ctx: Context) => Promise<void>>();
   const authentication = createAuthentication(deps);
-  for (const { method, path, createsTask, readsTask, serve } of endpoints) {
-    const owner = createsTask === true || readsTask === true ? frequent : router;
-    owner[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), (ctx) => serve(ctx, deps, authentication));
+  for (const { method, path, serve } of endpoints) {
+    const answerWith = (ctx: Context) => serve(ctx, deps, authentication);
+    router[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), answerWith);
+    if (!path.includes('{')) byPath.set(`${method.toUpperCase()} ${path}`, answerWith);
   }
   mcpRoutes(router, deps, authentication);
   oidcRoutes(router, deps);
@@ -108,7 +113,7 @@ export function createRouters(deps: RouterNeeds): readonly AppRouter[] {
   // The paths of archives are among those of media, so this route comes first.
   archiveRoute(router, deps);
   mediaRoute(router, deps);
-  return [frequent, router];
+  return { router, byPath };
 }
 
 function createMetricsRouter(metrics: Metrics): AppRouter {
@@ -134,7 +139,7 @@ function createAppOf(
     diskProblem,
     publicUrl,
   }: AppOptions,
-  routers: readonly AppRouter[],
+  { router, byPath }: Routes,
   local?: AppRouter,
 ): HttpApp {
   const app: HttpApp = new Koa();
@@ -147,12 +152,23 @@ function createAppOf(
   app.use(logRequests(log, requestLog, events));
   app.use(answerErrors(log, diskProblem));
   app.use(refuseMalformed);
-  for (const router of routers) app.use(router.routes());
+  app.use(serveByPath(byPath));
+  app.use(router.routes());
   if (local !== undefined) app.use(onlyLocally(local.routes()));
-  app.use(refuseUnknownRoutes(routers, local, publicUrl));
+  app.use(refuseUnknownRoutes(router, local, publicUrl));
   // Only errors of broken connections reach this listener.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'connection broke'));
   return app;
+}
+
+/** A router compares a path with each of its routes, which takes longer than many endpoints do. */
+function serveByPath(byPath: Routes['byPath']): Step {
+  return (ctx, next) => {
+    const serve = byPath.get(`${ctx.method} ${ctx.path}`);
+    if (serve === undefined) return next();
+    ctx.state.route = ctx.path;
+    return serve(ctx);
+  };
 }
 
 function onlyLocally(routes: ReturnType<AppRouter['routes']>): typeof routes {

@@ -12,6 +12,8 @@ export type RequestState = {
   accountId?: string;
   operatorId?: string;
   userId?: string;
+  /** The path of an endpoint that was found without the router. */
+  route?: string;
   /** The API key of the caller. */
   keyId?: string;
   /** The task that a create made or found. */

@@ -120,6 +120,7 @@ function requestOfAccount(ctx: Context, durationMs: number): FinishedRequest | u
 
 /** The pattern of the matched route, or `(none)`; never the path. */
 function routeOf(ctx: Context): string {
+  if (ctx.state.route !== undefined) return ctx.state.route;
   // The router sets `_matchedRoute`; the type of the context does not declare
   // it.
   const { _matchedRoute: matched } = ctx as { readonly _matchedRoute?: string | RegExp };

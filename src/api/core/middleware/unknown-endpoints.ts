@@ -26,15 +26,13 @@ const otherCreates = /^\/v\d\/video\/(?:generations?|create|query)(?:\/|$)/;
 type Route = { readonly method: string; readonly path: string };
 
 /** Answers requests that no route took: 501, 404, 405 with `Allow`, or OPTIONS. `local` routes are for loopback clients only. */
-export function refuseUnknownRoutes(routers: readonly AppRouter[], local: AppRouter | undefined, publicUrl = ''): Step {
-  const routes = routers
-    .flatMap(({ stack }) => stack)
-    .flatMap(({ path, methods }) =>
-      typeof path === 'string' ? methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path })) : [],
-    );
+export function refuseUnknownRoutes(router: AppRouter, local: AppRouter | undefined, publicUrl = ''): Step {
+  const routes = router.stack.flatMap(({ path, methods }) =>
+    typeof path === 'string' ? methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path })) : [],
+  );
   return (ctx) => {
     if (isNotOffered(ctx.method, ctx.path)) throw new HttpError('not_offered');
-    const visible = local !== undefined && isFromThisMachine(ctx.req) ? [...routers, local] : routers;
+    const visible = local !== undefined && isFromThisMachine(ctx.req) ? [router, local] : [router];
     const methods = visible
       .flatMap(({ stack }) => stack.filter((layer) => layer.match(ctx.path)))
       .flatMap((layer) => layer.methods);
