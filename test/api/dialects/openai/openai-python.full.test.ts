@@ -54,7 +54,7 @@ describe('Python clients of OpenAI’s API', { skip }, () => {
   async function run(script: string, args: readonly string[] = [], url = service.baseUrl, key = account.key) {
     const env = { ...process.env, ...offline, TEST_IMAGE: join(folder, 'first.png'), OPENAI_API_KEY: key };
     const options = { env: { ...env, OPENAI_BASE_URL: `${url}/v1` }, timeout: limitMs };
-    const { stdout } = await promisify(execFile)(python, [`test/ingress/python/${script}`, ...args], options);
+    const { stdout } = await promisify(execFile)(python, [`test/api/dialects/openai/${script}`, ...args], options);
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as unknown;
   }
 

@@ -12,7 +12,7 @@ import { createTestAccount, createTestEnvironment, type TestEnvironment } from '
 import { freePort } from '../../../../src/run/embedded/persisted-port.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
-// The rules of /readyz over a real database and a real Temporal. test/http/app and test/main/start-metrics show how it answers.
+// The rules of /readyz over a real database and a real Temporal. test/api/app and test/run/metrics/start-metrics show how it answers.
 
 const log = createLog({ level: 'silent' });
 let environment: TestEnvironment;
