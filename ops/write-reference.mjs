@@ -18,9 +18,9 @@ const reference = {
     const below = command.commands.map((each) => `\`${each.name()}\``).join(', ');
     return [`\`${command.name()}\``, below, command.description()];
   }),
-  metric: [...eventMetrics, ...scrapeMetrics, buildInfo].map(({ name, labels = [], process, actWhen }) => {
+  metric: [...eventMetrics, ...scrapeMetrics, buildInfo].map(({ name, labels = [], process, help, actWhen = '' }) => {
     const braces = labels.length > 0 ? `{${labels.join(',')}}` : '';
-    return [`\`${name}${braces}\``, process, actWhen];
+    return [`\`${name}${braces}\``, process, help, actWhen];
   }),
 };
 

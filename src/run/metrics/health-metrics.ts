@@ -74,7 +74,6 @@ export const healthMetrics: readonly EventMetric[] = [
     help: 'Size of the disk of this folder',
     labels: ['folder'],
     process: 'both',
-    actWhen: 'never; the alert compares it with the free space',
     on: on('disk_checked', ({ folder, sizeBytes }) => [{ folder }, sizeBytes]),
   },
   {
@@ -110,7 +109,6 @@ export const healthMetrics: readonly EventMetric[] = [
     help: 'When the catalogue in force was read, in Unix seconds',
     labels: ['of'],
     process: 'both',
-    actWhen: 'older than the file: the changed catalogue is invalid',
     on: on('catalogue_read', ({ part, isRefused }) => (isRefused ? undefined : [{ of: part }, Date.now() / 1000])),
   },
 ];

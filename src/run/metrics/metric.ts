@@ -9,8 +9,8 @@ export type DescribedMetric = {
   readonly help: string;
   readonly labels?: readonly string[];
   readonly process: 'API' | 'worker' | 'both';
-  /** The values or changes that need an operator, in Markdown. */
-  readonly actWhen: string;
+  /** The values or changes that need an operator, in Markdown; undefined for a metric that others explain or compare. */
+  readonly actWhen?: string;
 };
 
 type AnyEvent = { readonly kind: string };

@@ -60,7 +60,6 @@ export const providerMetrics: readonly EventMetric[] = [
     help: 'From the acceptance of a job to its end upstream, of those that succeeded or failed',
     labels: ['provider', 'model'],
     process: 'worker',
-    actWhen: 'nears the deadline of the model',
     buckets: jobBuckets,
     on: onUpstreamJob((job, names) =>
       job.runMs !== undefined && (job.outcome === 'success' || job.outcome === 'fail')
@@ -74,7 +73,6 @@ export const providerMetrics: readonly EventMetric[] = [
     help: 'Polls of jobs; unclear: without the state of any job',
     labels: ['provider', 'outcome'],
     process: 'worker',
-    actWhen: '`unclear` grows',
     on: on('provider_poll', ({ provider, outcome }, names) => [{ provider: names.provider(provider), outcome }, 1]),
   },
   {
@@ -92,7 +90,6 @@ export const providerMetrics: readonly EventMetric[] = [
     help: 'Bytes of the videos that were downloaded completely',
     labels: ['provider'],
     process: 'worker',
-    actWhen: 'your network is near its limit',
     on: on('provider_download', (event, names) =>
       event.outcome === 'complete' ? [{ provider: names.provider(event.provider) }, event.bytes] : undefined,
     ),
@@ -103,7 +100,6 @@ export const providerMetrics: readonly EventMetric[] = [
     help: 'Cost of jobs that have ended, in millionths of the currency',
     labels: ['provider', 'currency', 'basis'],
     process: 'worker',
-    actWhen: 'grows faster than revenue; unknown cost is missing (the margin counts it)',
     on: onUpstreamJob((job, names) => {
       const { costMicros, costCurrency: currency, costBasis: basis = 'unknown' } = job;
       if (costMicros === undefined || currency === undefined) return undefined;

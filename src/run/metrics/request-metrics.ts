@@ -86,7 +86,6 @@ export const requestMetrics: readonly EventMetric[] = [
     name: 'videogen_callback_attempt_duration_seconds',
     help: 'Duration of attempts at callbacks, with or without a response',
     process: 'worker',
-    actWhen: 'most attempts last 15 s, the limit: check your network',
     buckets: callbackBuckets,
     on: on('callback_attempted', ({ durationMs }) => [{}, durationMs / 1000]),
   },

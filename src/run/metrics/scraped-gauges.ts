@@ -125,7 +125,6 @@ export const scrapeMetrics: readonly Gauge[] = [
     help: 'Unfinished tasks',
     labels: ['state', 'model'],
     process: 'API',
-    actWhen: 'grows for hours: tasks arrive faster than they end',
     from: ['queues'],
     samples: ({ queues }) => ofTasks(queues).map(({ state, model, tasks }) => [{ state, model }, tasks]),
   },
@@ -169,7 +168,7 @@ export const scrapeMetrics: readonly Gauge[] = [
   ),
   ofPools(
     'videogen_provider_longest_wait_seconds',
-    'How long the first of these tasks has waited',
+    'Seconds that the oldest task without a slot has waited',
     'above 900 for 5 minutes ([runbook](runbooks.md#videogenproviderfull))',
     ({ oldestWaitMs }) => (oldestWaitMs ?? 0) / 1000,
   ),

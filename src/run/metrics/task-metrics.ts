@@ -23,7 +23,6 @@ export const taskMetrics: readonly EventMetric[] = [
     help: 'Duration of finished stages of tasks',
     labels: ['stage'],
     process: 'both',
-    actWhen: '`accept`, `queue_wait`, `generation`, `store` or `end` grows',
     buckets: stageBuckets,
     // The clocks of two machines may differ a little.
     on: on('stage_ended', ({ stage, durationMs }) => [{ stage }, Math.max(0, durationMs) / 1000]),
@@ -47,16 +46,14 @@ export const taskMetrics: readonly EventMetric[] = [
     help: 'Credits charged for tasks that this process accepted',
     labels: ['model'],
     process: 'both',
-    actWhen: 'grows slower than refunds',
     on: on('task_charged', ({ model, credits }, names) => [{ model: names.model(model) }, credits]),
   },
   {
     type: 'counter',
     name: 'videogen_credits_refunded_total',
-    help: 'Credits refunded for tasks that this process ended',
+    help: 'Credits refunded for tasks that this process ended; without refunds by the command line, the ledger has all',
     labels: ['model'],
     process: 'both',
-    actWhen: 'grows faster than charges. Refunds by the command line are missing; the ledger is exact',
     on: on('task_ended', ({ task: { param, creditsRefunded } }, names) =>
       creditsRefunded > 0 ? [{ model: names.model(param.model) }, creditsRefunded] : undefined,
     ),
