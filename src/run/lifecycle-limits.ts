@@ -13,6 +13,8 @@ import {
   linkRetentionMs,
   requestRetentionMs,
 } from '../library/operations/retention-periods.ts';
+import { cachedForMs } from '../api/core/authentication.ts';
+import { linkLifeMs } from '../media/store/signed-link.ts';
 import { uploadGraceMs } from '../media/references/upload-rules.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../platform/timing/duration.ts';
 import { countedRetryMs } from '../tasks/accept/create-attempts.ts';
@@ -50,6 +52,8 @@ const limits: Readonly<Record<string, number>> = {
   'A stopping worker lets its activities end, before it cancels them': workerGraceMs,
   'A stopping worker ends, also with activities that hang': workerForceMs,
   'A stopping process exits, drained or not': processDrainMs,
+  'A link to a video or poster is valid': linkLifeMs,
+  'A create may use a cached API key; the accept statement checks it again': cachedForMs,
   'Media of a failed task is deleted': leftoverMs,
   'The file of an expired upload is deleted': uploadGraceMs,
   'Requests of the request log are deleted': requestRetentionMs,

@@ -116,7 +116,10 @@ export function changeRole(
   });
 }
 
-/** Removes a member from the account and withdraws invitations to them. */
+/**
+ * Removes a member from the account and withdraws invitations to them. Their sessions stay, because each request reads the membership; the
+ * account's keys stay, too, because they belong to it.
+ */
 export function removeMember(
   db: Database,
   { session, accountId, origin }: By,

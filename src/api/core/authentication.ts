@@ -20,7 +20,7 @@ const maxCachedCallers = 10_000;
  * After this time the key is read from the database again, which also records
  * its use.
  */
-const cachedForMs = 30_000;
+export const cachedForMs = 30_000;
 
 export type Authentication = ReturnType<typeof createAuthentication>;
 

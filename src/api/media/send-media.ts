@@ -75,7 +75,7 @@ export function mediaDeleted(task: Task, retentionMs: number): HttpError {
   if (mediaDeletedAt === undefined || state !== 'success') return new HttpError('media_deleted');
   const isExpired = mediaDeletedAt - completedAt >= retentionMs;
   const isRequested = contentDeletedAt !== undefined && mediaDeletedAt >= contentDeletedAt;
-  // Otherwise the store had lost it (`videogen media check --forget`).
+  // Otherwise the store had lost it (`videogen media check --forget`), or the retention has been raised since.
   const reason = isExpired
     ? ` after its retention of ${Math.round(retentionMs / dayMs)} days`
     : isRequested

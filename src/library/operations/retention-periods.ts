@@ -1,8 +1,6 @@
-import { hourMs } from '../../platform/timing/duration.ts';
+import { dayMs, hourMs } from '../../platform/timing/duration.ts';
 
 // These periods have no setting. `housekeeping` deletes the records after them, and docs/operations/growth.md lists them.
-
-const dayMs = 24 * hourMs;
 
 /** Long enough to investigate why a link did not work. */
 export const linkRetentionMs = 7 * dayMs;

@@ -17,7 +17,7 @@ export type ResultLinks = { readonly resultUrls: readonly string[]; readonly las
 export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };
 
 /** The life of a client's link to its result. */
-const linkLifeMs = 24 * 60 * 60_000;
+export const linkLifeMs = 24 * 60 * 60_000;
 
 export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date.now }: LinkSignerOptions) {
   const signer = createSigner(secret, 'videogen media links, version 1', secretPrevious);
