@@ -58,7 +58,8 @@ test('the schema of a newer release is left as it is, so that an operator can go
   await client.connect();
   t.after(() => client.end());
   client.on('error', () => {});
-  const migrations = async () => (await client.query<{ name: string }>('select name from kysely_migration order by name')).rows;
+  const migrations = async () =>
+    (await client.query<{ name: string }>('select name from kysely_migration order by name')).rows;
   await client.query(`insert into kysely_migration (name, timestamp) values ('9999-of-a-newer-release', '2026-11-29')`);
   const before = await migrations();
   const reported: (readonly string[])[] = [];
