@@ -236,9 +236,12 @@ test('the image is Debian with one file of ffmpeg, pinned for both architectures
   assert.match(lastStage, /^CMD \["node", "dist\/src\/run\/main\/api\.js"\]$/m);
 });
 
-test('neither secrets nor this checkout’s own packages get into the image', () => {
+test('neither secrets, backups nor this checkout’s own packages get into the image', () => {
   const ignored = readFileSync('.dockerignore', 'utf8').split('\n');
-  for (const name of ['.env*', '.git', 'node_modules', 'dist*', 'data']) assert.ok(ignored.includes(name), name);
+  const own = ['.env*', '.git', 'node_modules', 'dist*', 'data'];
+  // What the commands of backup.md write: balances, videos and the secret.
+  const backups = ['*.dump', 'results.tar', 'videogen-backup', 'data-before'];
+  for (const name of [...own, ...backups]) assert.ok(ignored.includes(name), name);
 });
 
 /** Compose interpolates values, not the text of the file: an empty variable is an empty string, and `2` stays text. */

@@ -152,7 +152,7 @@ async function schemaFindings(
         ? warning(
             'schema',
             `newer than this release: ${newer.join(', ')}`,
-            'Upgrade every process to the newer release.',
+            'Upgrade every process to the newer release, unless you went back to this one.',
           )
         : ok('schema', `up to date (${required.at(-1)})`);
   return [

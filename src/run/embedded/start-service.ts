@@ -14,7 +14,7 @@ import { startMetricsServer } from '../main/monitoring/start-metrics.ts';
 import { type RunningWorker, startWorker } from '../main/start-worker.ts';
 import { startTracing } from '../main/monitoring/tracing.ts';
 import { createMetrics } from '../metrics/metrics.ts';
-import { migrateToLatest } from '../schema/migrator.ts';
+import { migrateToLatest, newerSchema } from '../schema/migrator.ts';
 import { findFfmpeg } from './find-ffmpeg.ts';
 import { refundRestored } from './refund-restored.ts';
 import { listenError } from '../../platform/process/startup-errors.ts';
@@ -139,7 +139,8 @@ export async function findDatabase(config: Config, say: Say, log: Log, signal: A
   const timer = setTimeout(() => waited.abort(), databaseWaitMs);
   const either = AbortSignal.any([signal, waited.signal]);
   try {
-    await retry({ step: 'migrate the database', log, signal: either, onFirstFailure: say }, () => migrateToLatest(url));
+    const step = { step: 'migrate the database', log, signal: either, onFirstFailure: say };
+    await retry(step, () => migrateToLatest(url, (newer) => say(newerSchema(newer))));
     return { settings: { databaseUrl: url }, stop };
   } catch (cause) {
     await stop();

@@ -33,14 +33,24 @@ const provider: MigrationProvider = {
 
 /**
  * Runs the missing migrations in one transaction, in the order of their names,
- * and returns those names. Concurrent processes wait for one another.
+ * and returns those names. Concurrent processes wait for one another. The schema
+ * of a later release has all that this one uses, and is left as it is, so that an
+ * operator can go back; `reportNewer` receives the names of its further migrations.
  */
-export async function migrateToLatest(databaseUrl: string): Promise<readonly string[]> {
+export async function migrateToLatest(
+  databaseUrl: string,
+  reportNewer: (names: readonly string[]) => void = () => {},
+): Promise<readonly string[]> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
   // Without a listener, an idle connection that breaks would end the process. The query reports the error.
   pool.on('error', () => {});
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
+    const { missing, newer } = await compare(db);
+    if (newer.length > 0 && missing.length === 0) {
+      reportNewer(newer);
+      return [];
+    }
     for (let attempt = 1; ; attempt += 1) {
       const { error, results = [] } = await new Migrator({ db, provider }).migrateToLatest();
       if (error === undefined) return results.map(({ migrationName }) => migrationName);
@@ -50,6 +60,19 @@ export async function migrateToLatest(databaseUrl: string): Promise<readonly str
   } finally {
     await db.destroy();
   }
+}
+
+/** Compares the migrations of this release with those that have run, of which there are none in an empty database. */
+async function compare(db: Kysely<unknown>) {
+  const required = await listMigrations();
+  const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
+  if (tables.length === 0) return { missing: required, newer: [] };
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  const done = rows.map(({ name }) => name);
+  return {
+    missing: required.filter((name) => !done.includes(name)),
+    newer: done.filter((name) => !required.includes(name)),
+  };
 }
 
 /** Sets the timeout inside the transaction, because concurrent migrators may wait for one another without a limit. */
@@ -68,4 +91,9 @@ function isLockTimeout(error: unknown): boolean {
 
 export async function listMigrations(): Promise<readonly string[]> {
   return Object.keys(await provider.getMigrations()).toSorted();
+}
+
+/** What an operator reads who goes back to this release. */
+export function newerSchema(names: readonly string[]): string {
+  return `The schema is of a newer release (${names.join(', ')}); it is left as it is.`;
 }

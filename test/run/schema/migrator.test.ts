@@ -50,3 +50,25 @@ test('a migration that waits too long for a lock rolls back, and is repeated unt
   await other.end();
   assert.deepEqual(await migrating, await listMigrations());
 });
+
+test('the schema of a newer release is left as it is, so that an operator can go back', async (t) => {
+  const { url } = await createEmptyDatabase(t);
+  await migrateToLatest(url);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  t.after(() => client.end());
+  client.on('error', () => {});
+  const migrations = async () =>
+    (await client.query<{ name: string }>('select name from kysely_migration order by name')).rows;
+  await client.query(`insert into kysely_migration (name, timestamp) values ('9999-of-a-newer-release', '2026-11-29')`);
+  const before = await migrations();
+  const reported: (readonly string[])[] = [];
+  assert.deepEqual(await migrateToLatest(url, (names) => reported.push(names)), []);
+  assert.deepEqual(reported, [['9999-of-a-newer-release']]);
+  assert.deepEqual(await migrations(), before);
+
+  // Of a release that is not the next one: it lacks what this one needs, and running it would mix the two.
+  const [last] = (await listMigrations()).slice(-1);
+  await client.query('delete from kysely_migration where name = $1', [last]);
+  await assert.rejects(migrateToLatest(url), /9999-of-a-newer-release/);
+});

@@ -17,11 +17,16 @@ export function addMigrateCommand(program: Command): void {
 
 /** Runs missing migrations and registers search attributes. An embedded Temporal registers them at its start. */
 async function migrate(config: Config): Promise<Answer> {
-  const { migrateToLatest } = await import('../../schema/migrator.ts');
-  const migrations = await withDatabaseUrl(config, migrateToLatest).catch(explainConnectionError);
+  const { migrateToLatest, newerSchema } = await import('../../schema/migrator.ts');
+  let upToDate = 'The schema was up to date.';
+  const reportNewer = (names: readonly string[]) => {
+    upToDate = newerSchema(names);
+  };
+  const run = (url: string) => migrateToLatest(url, reportNewer);
+  const migrations = await withDatabaseUrl(config, run).catch(explainConnectionError);
   const searchAttributes = config.temporal === undefined ? [] : await register(config.temporal);
   const lines = [
-    migrations.length === 0 ? 'The schema was up to date.' : `Migrated: ${migrations.join(', ')}.`,
+    migrations.length === 0 ? upToDate : `Migrated: ${migrations.join(', ')}.`,
     ...(searchAttributes.length === 0 ? [] : [`Registered search attributes: ${searchAttributes.join(', ')}.`]),
   ];
   return { json: { migrations, searchAttributes }, lines };
