@@ -165,9 +165,9 @@ for (const era of ['2026-07-28', '2025-11-25'] as const) {
       const again = await call('upload_media', { data: `data:image/png;base64,${image.toString('base64')}` });
       assert.equal(again.data['url'], data['url'], 'the same file is stored once');
       assert.match((await call('upload_media', { data: 'no image' })).text, /^invalid_request: data: /);
-      for (const data of ['/home/ann/boat.jpg', 'file:///home/ann/boat.jpg', 'https://example.com/boat.jpg'])
+      for (const given of ['/home/ann/boat.jpg', 'file:///home/ann/boat.jpg', 'https://example.com/boat.jpg'])
         assert.match(
-          (await call('upload_media', { data })).text,
+          (await call('upload_media', { data: given })).text,
           /data: must be the file itself, .* a path cannot be read/,
         );
     });
