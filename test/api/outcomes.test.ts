@@ -204,7 +204,7 @@ const ways: readonly Way[] = [
   [
     'disk_full',
     503,
-    /a disk of the service is full; nothing was charged/,
+    /a disk of the service is full or does not respond; nothing was charged/,
     (one) => plant(new DatabaseUnavailable(false, Object.assign(new Error('planted'), { code: '53100' })), one),
   ],
   ['database_busy', 503, /are waiting for the database; nothing was charged/, (one) => plant(new DatabaseBusy(), one)],

@@ -165,6 +165,11 @@ for (const era of ['2026-07-28', '2025-11-25'] as const) {
       const again = await call('upload_media', { data: `data:image/png;base64,${image.toString('base64')}` });
       assert.equal(again.data['url'], data['url'], 'the same file is stored once');
       assert.match((await call('upload_media', { data: 'no image' })).text, /^invalid_request: data: /);
+      for (const given of ['/home/ann/boat.jpg', 'file:///home/ann/boat.jpg', 'https://example.com/boat.jpg'])
+        assert.match(
+          (await call('upload_media', { data: given })).text,
+          /data: must be the file itself, .* a path cannot be read/,
+        );
     });
   });
 }
@@ -206,7 +211,7 @@ test('an identical generate_video is merged while the first is unfinished and fo
   assert.deepEqual([next['isRepeat'], next['taskId'] === first, await balance()], [false, false, 670]);
 });
 
-test('numbers and booleans that a model writes as text are read', async () => {
+test('numbers, booleans, lists and objects that a model writes as text are read', async () => {
   const { call } = await newClient();
   const input = { prompt: 'A lighthouse', duration: '6', generateAudio: 'false' };
   const { data, isError } = await call('generate_video', { ...plainRequest, input });
@@ -214,6 +219,12 @@ test('numbers and booleans that a model writes as text are read', async () => {
   const { param } = data['video'] as { readonly param: { readonly input: Record<string, unknown> } };
   assert.deepEqual([param.input['duration'], param.input['generateAudio']], [6, false]);
   assert.equal((await call('get_price', { ...plainRequest, input })).isError, false);
+  const asText = JSON.stringify({ ...input, imageUrls: JSON.stringify(['https://images.example/1.jpg']) });
+  const nested = await call('generate_video', { ...plainRequest, input: asText });
+  const { param: read } = nested.data['video'] as { readonly param: { readonly input: Record<string, unknown> } };
+  assert.deepEqual([read.input['duration'], read.input['imageUrls']], [6, ['https://images.example/1.jpg']]);
+  for (const broken of ['a boat', '{"prompt":'])
+    assert.match((await call('generate_video', { ...plainRequest, input: broken })).text, /input: must be an object/);
 });
 
 test('a cancelled call cancels the task that it created, unless a repeat has it or an upstream may make it', async () => {

@@ -179,7 +179,9 @@ export const errorCatalogue = {
   moderation_unavailable: apiError(503, 'the content could not be checked; nothing was charged', retrySoon),
   database_unavailable: apiError(503, 'the database is unavailable; nothing was charged', retrySoon),
   database_busy: apiError(503, 'too many requests are waiting for the database; nothing was charged', retrySoon),
-  disk_full: apiError(503, 'a disk of the service is full; nothing was charged', { headers: { 'Retry-After': '30' } }),
+  disk_full: apiError(503, 'a disk of the service is full or does not respond; nothing was charged', {
+    headers: { 'Retry-After': '30' },
+  }),
   payments_unavailable: apiError(503, 'the payment provider is unavailable; nothing was charged', retrySoon),
   package_unavailable: apiError(503, 'the package is unavailable; nothing was charged', retrySoon),
   tests_busy: apiError(503, 'too many tests are running; retry shortly', retrySoon),

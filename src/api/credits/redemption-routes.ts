@@ -33,7 +33,10 @@ const redeem = defineEndpoint({
     'Grants the credits of a code to the account, once. Repeating the request returns the same entry. Unknown, used, expired and withdrawn ' +
     'codes get the same error, and the number of failed attempts is limited.',
   body: z.strictObject({ code: plainText(64) }),
-  data: z.strictObject({ entry: ledgerEntrySchema }),
+  data: z.strictObject({
+    entry: ledgerEntrySchema,
+    isRepeat: z.boolean().meta({ description: 'The account redeemed the code before, so nothing was added now.' }),
+  }),
   failures: ['code_invalid', 'too_many_code_attempts', 'balance_out_of_range', 'account_closed'],
   handler: async (
     { accountId, session, input: { code } },
@@ -47,7 +50,7 @@ const redeem = defineEndpoint({
     if (redemption.kind === 'balance_out_of_range') {
       throw new HttpError('balance_out_of_range', { data: { balance: redemption.balance } });
     }
-    return { entry: presentLedgerEntry(redemption.entry) };
+    return { entry: presentLedgerEntry(redemption.entry), isRepeat: redemption.isRepeat };
   },
 });
 

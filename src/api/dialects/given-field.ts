@@ -74,6 +74,16 @@ export function fromText(value: unknown): unknown {
   return /^-?\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
 }
 
+/** The object or list that a text spells, as forms and some clients of MCP have it; any other value is returned unchanged. */
+export function fromJsonText(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}
+
 /** Other values are returned for the parser to refuse. */
 function addressIn(value: unknown, path: string): unknown {
   if (isObject(value) && typeof value['file_id'] === 'string') {

@@ -9,6 +9,8 @@ import { mediaFields } from '../../catalogue/input/task-input.ts';
 export type InlineDeps = { readonly storeUpload: StoreUpload; readonly publicUrl: string };
 type Media = Readonly<Record<string, unknown>>;
 
+const notMedia = 'must be an http or https URL, or a data URL in base64';
+
 /**
  * Returns the fields of reference media with an upload of the account in place of each file, which may be a part of a form or a data URL.
  * Any other value is returned unchanged, for the parser to accept or to refuse. `pathOf`: the client's name for a field, for errors.
@@ -42,9 +44,9 @@ export async function hostMedia(
 export async function hostInlineMedia(
   deps: InlineDeps,
   accountId: string,
-  { path, value }: { readonly path: string; readonly value: unknown },
+  { path, value, notFile = notMedia }: { readonly path: string; readonly value: unknown; readonly notFile?: string },
 ): Promise<unknown> {
-  const bytes = await bytesOf(value, path);
+  const bytes = await bytesOf(value, path, notFile);
   if (bytes === undefined) return value;
   const outcome = await deps.storeUpload(accountId, (file) => writeFile(file, bytes, { flag: 'wx' }), {
     reuses: true,
@@ -54,14 +56,13 @@ export async function hostInlineMedia(
   return uploadUrl(deps.publicUrl, outcome.upload);
 }
 
-async function bytesOf(value: unknown, path: string): Promise<Uint8Array | undefined> {
+async function bytesOf(value: unknown, path: string, notFile: string): Promise<Uint8Array | undefined> {
   if (value instanceof Blob) return new Uint8Array(await value.arrayBuffer());
   if (typeof value !== 'string') return undefined;
   const base64 = isDataUrl(value) ? value.slice(prefixBytes(value)) : bareBase64(value);
   if (base64 === undefined) return undefined;
   const bytes = base64Bytes(base64);
-  if (bytes === undefined)
-    throw invalidRequest([{ path, message: 'must be an http or https URL, or a data URL in base64' }]);
+  if (bytes === undefined) throw invalidRequest([{ path, message: notFile }]);
   return bytes;
 }
 

@@ -10,7 +10,7 @@ import { existing } from '../core/http-error.ts';
 import { opaqueId, wholeNumber } from '../core/request-fields.ts';
 import { idempotencyKeySchema } from '../core/idempotency-key.ts';
 import { hostInlineMedia, type InlineDeps, isDataUrl } from '../dialects/inline-media.ts';
-import { scalarOf } from '../dialects/given-field.ts';
+import { fromJsonText, scalarOf } from '../dialects/given-field.ts';
 import { isObject } from '../../platform/text/json.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../../media/references/upload-rules.ts';
@@ -103,12 +103,15 @@ function isCancelled(ctx: Caller['ctx']): boolean {
   return res.closed && !res.writableFinished && ctx.get('MCP-Protocol-Version') >= '2026-07-28';
 }
 
-/** Models write numbers and booleans as text where several models of the catalogue differ. */
+/** Models write numbers and booleans as text where several models of the catalogue differ, and some clients write objects and lists so. */
 function withScalars(body: Arguments, models: ModelCatalogue): Arguments {
-  const { model, input } = body;
+  const { model } = body;
+  const input = fromJsonText(body['input']);
   if (!isObject(input)) return body;
   const of = typeof model === 'string' ? models.get(model)?.input : undefined;
-  const fields = Object.entries(input).map(([name, value]) => [name, scalarOf(name, value, of)]);
+  const isNested = (name: string) => name.endsWith('Urls') || name === 'options';
+  const valueOf = (name: string, value: unknown) => scalarOf(name, isNested(name) ? fromJsonText(value) : value, of);
+  const fields = Object.entries(input).map(([name, value]) => [name, valueOf(name, value)]);
   return { ...body, input: Object.fromEntries(fields) as unknown };
 }
 
@@ -169,13 +172,16 @@ const getVideo: Tool<ReadDeps> = {
   },
 };
 
-const uploadInput = z.strictObject({ data: z.string({ error: 'must be a file in base64, or a data URL' }) });
+const notFile =
+  'must be the file itself, in base64 or as a data URL in base64; a path cannot be read, and media on the web need no upload';
+const uploadInput = z.strictObject({ data: z.string({ error: notFile }) });
 const uploadMedia: Tool<InlineDeps> = {
   name: 'upload_media',
   title: 'Upload a reference file',
   description:
     `Stores an image, video or audio file of at most ${maxUploadMegabytes.image} MB, given as base64 or a data URL, and returns the ` +
-    '`url` that the `fields` of `input` take. Media on the web need no upload: pass their URL.',
+    '`url` that the `fields` of `input` take. Media on the web need no upload: pass their URL. From a shell, send a file without ' +
+    'writing it out: `curl -F file=@FILE` to /api/v1/uploads of this server, with the API key as Bearer token.',
   annotations: { ...writes, idempotentHint: true },
   guards: { scope: 'tasks:write', refusesSuspended: true },
   input: uploadInput,
@@ -183,7 +189,7 @@ const uploadMedia: Tool<InlineDeps> = {
   run: async ({ given, identity }, deps) => {
     const { data } = parse(uploadInput, given);
     const value = isDataUrl(data) ? data : `data:application/octet-stream;base64,${data}`;
-    const url = String(await hostInlineMedia(deps, identity.caller.accountId, { path: 'data', value }));
+    const url = String(await hostInlineMedia(deps, identity.caller.accountId, { path: 'data', value, notFile }));
     const upload = existing(uploadFromUrl(deps.publicUrl, url), 'media_missing');
     const fields = mediaFields.filter(({ media }) => media === uploadKinds[upload.fileName]).map(({ name }) => name);
     return { data: { url, fields }, text: `${url} for ${fields.join(', ')}` };

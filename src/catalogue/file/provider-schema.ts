@@ -171,8 +171,9 @@ export const previewProvider = 'preview';
 
 /** Parameters, other settings and a file are frozen with each job, in at most 64 kB. */
 const maxParameterBytes = 16_384;
+const tooManyBytes = `must be at most ${maxParameterBytes} bytes as JSON`;
 const json = z.record(z.string(), z.json()).refine((fields) => jsonBytes(fields) <= maxParameterBytes, {
-  error: `must be at most ${maxParameterBytes} bytes as JSON`,
+  error: tooManyBytes,
 });
 function jsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
@@ -186,6 +187,14 @@ const side = z.int().min(16).max(8192).optional();
 const size = { width: side, height: side, fps: z.int().min(1).max(120).optional() };
 const workflow = z.strictObject({ ...size, workflow: fileName });
 
+/** Fields of a form, which are text: a list or an object would need a spelling of its own. */
+const formFields = z
+  .record(
+    z.string().min(1),
+    z.union([z.string(), z.number(), z.boolean()], { error: 'must be a text, number or boolean' }),
+  )
+  .refine((fields) => jsonBytes(fields) <= maxParameterBytes, { error: tooManyBytes });
+
 /** The parameters of an upstream model, by the kind of its provider. */
 export const parameterSchemas = {
   own: json,
@@ -194,7 +203,12 @@ export const parameterSchemas = {
       context.addIssue({ code: 'custom', path: [name], message: 'is set by this service from the task' });
     }
   }),
-  'openai-videos': z.strictObject({ ...size, steps: z.int().min(1).max(1000).optional(), extra: json.optional() }),
+  'openai-videos': z.strictObject({
+    ...size,
+    steps: z.int().min(1).max(1000).optional(),
+    extra: json.optional(),
+    form: formFields.optional(),
+  }),
   comfyui: workflow,
   'comfy-v2': workflow,
   cog: z.strictObject({ ...size, input: template }),

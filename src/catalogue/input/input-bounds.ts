@@ -111,7 +111,7 @@ export function urlsSchema(
     .array(urlSchema(refuseMediaUrl, true).meta({ contentMediaType: `${kind}/*` }), {
       error: notList(`must be an array of ${amount} URLs`),
     })
-    .max(max, { error: max === 0 ? 'must be empty' : `must hold ${amount} URLs` })
+    .max(max, { error: max === 0 ? 'is not supported by this model; leave it out' : `must hold ${amount} URLs` })
     .min(min, { error: `must hold ${amount} URLs` })
     .meta({ description });
   return min === 0 ? schema.nullish() : schema;

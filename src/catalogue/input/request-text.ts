@@ -31,7 +31,9 @@ function mediaProblem(url: string): string | undefined {
   const isFile =
     /^\s*(?:data:|file:|blob:|\/(?!\/)|[.~\\]|[a-z]:\\)/i.test(url) ||
     /\.(?:jpe?g|png|webp|heic|mp4|mov|mp3|wav|m4a)$/i.test(url);
-  return isFile ? `${notHttp}; upload a file with POST /api/v1/uploads, and give the url of the response` : undefined;
+  return isFile
+    ? `${notHttp}; upload a file with POST /api/v1/uploads (over MCP, upload_media), and give the url of the response`
+    : undefined;
 }
 
 function urlProblem(url: string): string | undefined {

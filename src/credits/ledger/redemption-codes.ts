@@ -142,7 +142,7 @@ where hash = $1 and redeemed_at is null and withdrawn_at is null and (expires_at
 });
 
 export type Redemption =
-  | { readonly kind: 'redeemed'; readonly entry: LedgerEntry }
+  | { readonly kind: 'redeemed'; readonly entry: LedgerEntry; readonly isRepeat: boolean }
   | { readonly kind: 'code_invalid' }
   | { readonly kind: 'balance_out_of_range'; readonly balance: number };
 
@@ -166,7 +166,7 @@ export function redeemCode(db: Database, accountId: string, code: string | Buffe
       const booking: Booking = { accountId, kind: 'grant', amount: taken.credits, reason, idempotencyKey };
       const entry = taken.isNew ? await bookCredits({ run }, booking) : await findBooking({ run }, booking);
       if (entry === undefined) throw new BalanceOutOfRange(account.balance);
-      return { kind: 'redeemed', entry };
+      return { kind: 'redeemed', entry, isRepeat: !taken.isNew };
     })
     .catch((error: unknown) => {
       if (error instanceof BalanceOutOfRange) return { kind: 'balance_out_of_range', balance: error.balance };

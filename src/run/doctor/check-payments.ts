@@ -30,18 +30,19 @@ export function paymentsFinding({ provider, packages }: PaymentsToCheck, health:
       'Set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET.',
     );
   if (packages === 0) return warning(check, 'nothing is for sale', 'Add packages to the catalogue.');
+  const mode = provider.isTest ? '; in test mode, so no real money moved' : '';
   if (recentLate > 0)
     return warning(
       check,
-      `${recentLate} of ${recent} payments of the last 7 days were granted by reconciliation, because no event had arrived`,
+      `${recentLate} of ${recent} payments of the last 7 days were granted by reconciliation, because no event had arrived${mode}`,
       `Check the event destination at the provider: its address must not redirect, and its secret must be ours (${page}).`,
     );
   if (now - reconciledAt > overdueMs)
     return warning(
       check,
       reconciledAt === 0
-        ? 'never compared with the provider'
-        : `not compared with the provider for ${Math.floor((now - reconciledAt) / hourMs)} hours`,
+        ? `never compared with the provider${mode}`
+        : `not compared with the provider for ${Math.floor((now - reconciledAt) / hourMs)} hours${mode}`,
       'Check that a worker of the queue tasks runs, that it has STRIPE_SECRET_KEY, and that it reaches the provider.',
     );
   if (provider.isTest)

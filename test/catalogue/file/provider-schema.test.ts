@@ -116,6 +116,8 @@ test('parameters are those of the kind, and none that the task decides', () => {
   const faults = (kind: ProviderKind, parameters: unknown) =>
     check<unknown>(parameterSchemas[kind], parameters).problems.length;
   assert.equal(faults('openai-videos', { width: 1344, height: 768, fps: 24, steps: 50, extra: { task: 't2va' } }), 0);
+  assert.equal(faults('openai-videos', { form: { tenant: 'studio-7', shots: 2, draft: true } }), 0);
+  assert.equal(faults('openai-videos', { form: { tenant: ['studio-7'] } }), 1);
   assert.equal(faults('openai-videos', { widht: 1344 }), 1);
   assert.equal(faults('ark', { watermark: false, priority: 1 }), 0);
   assert.equal(faults('ark', { model: 'x', callback_url: 'https://x.example' }), 2);

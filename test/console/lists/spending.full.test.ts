@@ -225,4 +225,7 @@ test('an owner redeems a code once, and a wrong code is refused in the dialog', 
   await redeem(codes[0]?.toLowerCase() ?? '');
   await page.getByRole('status').getByText('250 credits added. Balance: 1,250 credits').waitFor();
   await page.getByRole('cell', { name: 'Code of Spring' }).waitFor();
+  await page.getByRole('button', { name: 'Redeem code' }).click();
+  await redeem(codes[0] ?? '');
+  await page.getByRole('status').getByText('already redeemed this code. Nothing was added.').waitFor();
 });

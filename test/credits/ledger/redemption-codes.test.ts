@@ -92,13 +92,14 @@ test('of wrong codes sent at once, ten are checked', async () => {
   assert.equal(errors.filter((error) => error === 'too_many_code_attempts').length, 30);
 });
 
-test('200 an owner redeems a code, and repeating the request returns the same entry', async () => {
+test('200 an owner redeems a code, and repeating the request returns the same entry, as a repeat', async () => {
   const { code } = await newCodes({ name: 'spring sale' });
   const { accountId, person } = await newMember(service, 'owner', 0);
   const first = await redeem(person, accountId, code);
   const again = await redeem(person, accountId, code);
-  assert.deepEqual(again.json, first.json);
-  const { entry } = first.json.data as { entry: Record<string, unknown> };
+  const { entry, isRepeat } = first.json.data as { entry: Record<string, unknown>; isRepeat: boolean };
+  assert.equal(isRepeat, false);
+  assert.deepEqual(again.json, { ...first.json, data: { entry, isRepeat: true } });
   const { kind, amount, balanceAfter, reason } = entry;
   assert.deepEqual([kind, amount, balanceAfter, reason], ['grant', 500, 500, 'Code of spring sale']);
 });

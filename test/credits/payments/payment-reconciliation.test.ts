@@ -34,6 +34,7 @@ test('a payment whose event never arrives is granted once by reconciliation, whi
     [state, message.split(',')[0]],
     ['warning', '1 of 1 payments of the last 7 days were granted by reconciliation'],
   );
+  assert.match(message, /in test mode/);
   assert.ok((await readMaintenance(stage.database.db)).paymentsReconciledAt > 0);
 });
 

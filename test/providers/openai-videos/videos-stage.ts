@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import sharp from 'sharp';
+import { parameterSchemas } from '../../../src/catalogue/file/provider-schema.ts';
 import type { JobRequest, LostCreate } from '../../../src/providers/provider-contract.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
@@ -22,6 +23,8 @@ export async function stage(
   const upstream = await startVideosUpstream(dialect, key);
   t.after(() => upstream.close());
   const baseUrl = `http://${upstream.address}/v1`;
+  // Only what a catalogue may say reaches a dialect.
+  parameterSchemas['openai-videos'].parse(parameters);
   const config = { kind: 'openai-videos', baseUrl, upstreamModel, options: { dialect, parameters } } as const;
   const deps = providerDeps(config, clientFor(baseUrl, key));
   const provider = createVideosProvider(deps);

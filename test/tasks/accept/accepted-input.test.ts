@@ -180,7 +180,7 @@ test('a field that only other models take is refused by name, and costs nothing'
 test('required media must be sent, and a fixed value cannot be changed', () => {
   assert.deepEqual(errorsOf({ prompt: 'A cat', generateAudio: false, imageUrls: [file] }, 'talking-head'), [
     'input.generateAudio: must be true',
-    'input.imageUrls: must be empty',
+    'input.imageUrls: is not supported by this model; leave it out',
     'input.firstFrameUrl: is required',
     'input.audioUrls: is required',
   ]);

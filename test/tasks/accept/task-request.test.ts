@@ -210,7 +210,7 @@ for (const url of [
 ]) {
   test(`a file in the place of a URL is led to the uploads: ${url.slice(0, 20)}`, () => {
     assert.deepEqual(faults(withInput({ imageUrls: [url] })), [
-      'input.imageUrls[0]: must be an http or https URL; upload a file with POST /api/v1/uploads, and give the url of the response',
+      'input.imageUrls[0]: must be an http or https URL; upload a file with POST /api/v1/uploads (over MCP, upload_media), and give the url of the response',
     ]);
   });
 }

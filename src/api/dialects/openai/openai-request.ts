@@ -3,7 +3,7 @@ import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/mod
 import { isObject } from '../../../platform/text/json.ts';
 import { inputFieldNames, type ModelInput } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { commonFields, conflictsOf, givenOf, valuesOf } from '../given-field.ts';
+import { commonFields, conflictsOf, fromJsonText, givenOf, valuesOf } from '../given-field.ts';
 import { pathsOf, type ReadFields } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 
@@ -18,12 +18,14 @@ export const createSchema = z.looseObject({
   input_reference: anything.meta({ description: 'An image: a file of the form, a URL or a data URL.' }),
 });
 
-/** Our names of OpenAI's fields, and of those that llmgateway adds. */
+/** Our names of OpenAI's fields, and of those that llmgateway, New API and clients of both add. */
 const ourNames = new Map([
   ['seconds', 'duration'],
   ['audio', 'generateAudio'],
+  ['first_frame', 'firstFrameUrl'],
   ['last_frame', 'lastFrameUrl'],
   ['reference_images', 'imageUrls'],
+  ['images', 'imageUrls'],
 ]);
 
 /** Fields about the client's own users, which change nothing about the video. */
@@ -78,18 +80,7 @@ function readMetadata(metadata: unknown, given: Readonly<Record<string, unknown>
   return { fields, unused, errors: hasContent ? [{ path: 'metadata.content', message }] : [] };
 }
 
-/** A form has an object as text. */
-function fromJsonText(value: unknown): unknown {
-  if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return value;
-  try {
-    return JSON.parse(value) as unknown;
-  } catch {
-    return value;
-  }
-}
-
-const otherNames =
-  'seconds audio last_frame reference_images input_reference image frame_images input_references'.split(' ');
+const otherNames = [...ourNames.keys(), 'input_reference', 'image', 'frame_images', 'input_references'];
 const snakeNames = 'aspect_ratio generate_audio negative_prompt'.split(' ');
 
 /** The prompt and the model among the notes are copies. */

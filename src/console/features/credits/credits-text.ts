@@ -57,6 +57,7 @@ export const creditsText = {
   redeem: 'Redeem code',
   redeemHelp: 'Enter the code that you received. Its credits are added to the balance.',
   code: 'Code',
+  redeemedBefore: 'Your account has already redeemed this code. Nothing was added.',
   redeemed: (amount: number, balance: number) => `${credits(amount)} added. Balance: ${credits(balance)}`,
 } as const;
 

@@ -17,7 +17,9 @@ function RedeemDialog({ onClose }: { readonly onClose: () => void }) {
       title={creditsText.redeem}
       action={creditsText.redeem}
       body={() => ({ code: values.code.trim() })}
-      done={({ entry }) => creditsText.redeemed(entry.amount, entry.balanceAfter)}
+      done={({ entry, isRepeat }) =>
+        isRepeat ? creditsText.redeemedBefore : creditsText.redeemed(entry.amount, entry.balanceAfter)
+      }
       onClose={onClose}
     >
       <p class="soft">{creditsText.redeemHelp}</p>

@@ -65,6 +65,11 @@ describe('a create is translated', () => {
       { firstFrameUrl: image, lastFrameUrl: other, generateAudio: true },
     ],
     "llmgateway's references": [{ reference_images: [image, { url: other }] }, { imageUrls: [image, other] }],
+    "New API's references": [{ images: [image, { url: other }] }, { imageUrls: [image, other] }],
+    'frames by their roles': [
+      { first_frame: image, last_frame: other },
+      { firstFrameUrl: image, lastFrameUrl: other },
+    ],
     'a negative prompt': [{ negative_prompt: 'rain' }, { negativePrompt: 'rain' }],
   };
   for (const [what, [body, expected]] of Object.entries(cases)) {
@@ -147,6 +152,7 @@ describe('a create is refused in the words of the client', () => {
     [{ size: '1280x720', aspect_ratio: '9:16' }, 'size', /must agree with the resolution and the aspect ratio$/],
     [{ seconds: '5', duration: 6 }, 'duration', /means the same as seconds; give one of them/],
     [{ input_reference: image, image: other }, 'image', /means the same as input_reference/],
+    [{ images: [image], reference_images: [image] }, 'reference_images', /means the same as images/],
     [
       { frame_images: [1, 2].map(() => ({ frame_type: 'first_frame', image_url: image })) },
       'frame_images[1].image_url',
