@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, test } from 'node:test';
 import { settingDefaults } from '../src/run/config/config.ts';
+import { diffsIn, withDiff } from './support/documents/diffs.ts';
 
 // What the documents say about the files beside them: links, paths, settings, log lines and diffs.
 
@@ -160,12 +161,23 @@ describe('a runbook', () => {
   });
 });
 
-test('the diffs of CONTRIBUTING.md fit the files that they change', () => {
-  const diffs = [...textOf('CONTRIBUTING.md').matchAll(/^\+\+\+ b\/(.+)\n((?:[+-](?![+-]{2} ).*\n)*)/gm)];
+test('the diffs of CONTRIBUTING.md fit the files that they change, one after the other', () => {
+  const diffs = diffsIn(textOf('CONTRIBUTING.md'));
+  assert.equal(diffs.length, textOf('CONTRIBUTING.md').match(/^\+\+\+ /gm)?.length);
   assert.ok(diffs.length > 5);
-  for (const [, path = '', lines = ''] of diffs) {
-    const removed = lines.split('\n').filter((line) => line.startsWith('-'));
-    if (!existsSync(path)) assert.deepEqual([path, lines], ['assets/providers/acme.yaml', '']);
-    for (const line of removed) assert.ok(textOf(path).includes(line.slice(1)), `${path}: ${line}`);
+  const changed = new Map<string, string>();
+  for (const diff of diffs) {
+    const before = changed.get(diff.path) ?? (existsSync(diff.path) ? textOf(diff.path) : undefined);
+    assert.equal(before === undefined, diff.isNew, diff.path);
+    changed.set(diff.path, withDiff(before ?? '', diff));
   }
+});
+
+test('a diff fits only with its context and its removed lines in their order', () => {
+  const changed = (...lines: readonly string[]) => withDiff('a\nb\nc\n', { path: 'x', isNew: false, lines });
+  assert.equal(changed(' a', '+1', '-c', '+2'), 'a\n1\nb\n2\n');
+  assert.equal(changed('+0', ' b'), 'a\n0\nb\nc\n');
+  assert.equal(changed('+d'), 'a\nb\nc\nd\n');
+  for (const lines of [[' d'], ['-d'], ['-c', ' b'], [' a', ' a']])
+    assert.throws(() => changed(...lines), /x has no line/);
 });

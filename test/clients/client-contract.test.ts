@@ -8,6 +8,20 @@ import type { Description, Schema } from '../../clients/contract-source.ts';
 // Tests run in the root of the project.
 const description = JSON.parse(readFileSync('openapi.json', 'utf8')) as Description; // our own generator wrote it
 
+test('the Python client lists tasks by every parameter of the API', () => {
+  const client = readFileSync('clients/python/src/videogen_gateway/_async/client.py', 'utf8');
+  const [, signature = '', body = ''] = /def list_tasks\(([^)]*)\)(.*?)while True:/s.exec(client) ?? [];
+  const taken = [...signature.matchAll(/^ +(\w+):/gm)].map(([, name = '']) => name);
+  const sent = [...body.matchAll(/"(\w+)": (\w+)/g)].map(([, name = '', value = '']) => ({ name, value }));
+  const parameters = description.paths['/api/v1/jobs/listTasks']?.['get']?.parameters ?? [];
+  assert.deepEqual(
+    [...sent.map(({ name }) => name), 'cursor'].toSorted(),
+    parameters.map(({ name }) => name).toSorted(),
+    'the client sets the cursor; add other parameters to list_tasks, and run clients/python/generate.py',
+  );
+  assert.deepEqual(sent.map(({ value }) => value).toSorted(), taken.toSorted());
+});
+
 test('a type that has no counterpart yet is not passed over', () => {
   const schemas = { ...description.components.schemas, Limits: { type: 'tuple' } };
   assert.throws(() => contractSource({ ...description, components: { ...description.components, schemas } }), /tuple/);

@@ -1,8 +1,8 @@
 import { invalidRequest } from '../core/http-error.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { isObject } from '../../platform/text/json.ts';
-import { mediaFields, type ModelInput } from '../../catalogue/input/task-input.ts';
-import { type GivenField, type ReadFields, readFrames, readReference, readReferences } from './media-reference.ts';
+import { isScalar, mediaFields, type ModelInput } from '../../catalogue/input/task-input.ts';
+import { type GivenField, readReference } from './media-reference.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,24 +11,6 @@ export function givenOf(input: Fields, ignored: readonly string[]): Fields {
   const isGiven = ([name, value]: readonly [string, unknown]) =>
     value !== null && (value !== '' || name === 'prompt') && !ignored.includes(name);
   return Object.fromEntries(Object.entries(input).filter(isGiven));
-}
-
-/** Our names of the fields that APIs of several models have in common. */
-const commonNames = new Map([
-  ['aspect_ratio', 'ratio'],
-  ['generate_audio', 'generateAudio'],
-  ['negative_prompt', 'negativePrompt'],
-  ['callback_url', 'callBackUrl'],
-]);
-
-/**
- * Translates a field that several APIs have: `frame_images` of `{frame_type, image_url}`, `input_references` of addresses or objects with
- * `image_url`, `video_url` or `audio_url`, names in snake case, and our own names.
- */
-export function commonFields(theirs: string, value: unknown): ReadFields {
-  if (theirs === 'frame_images') return readFrames(theirs, value);
-  if (theirs === 'input_references') return readReferences(theirs, value);
-  return { fields: [{ ours: commonNames.get(theirs) ?? theirs, theirs, value }], errors: [] };
 }
 
 /** Two spellings of one field are refused, because only one of them could be followed. */
@@ -60,7 +42,7 @@ function valueOf({ ours, theirs, value }: GivenField, input: ModelInput | undefi
 
 /** Converts the numbers and booleans among our fields that are sent as text. */
 export function scalarOf(name: string, value: unknown, input: ModelInput | undefined): unknown {
-  if (name === 'duration' || name === 'seed' || name === 'generateAudio') return fromText(value);
+  if (isScalar(name)) return fromText(value);
   if (name !== 'options' || !isObject(value)) return value;
   const isText = (option: string) => input?.fields.options?.[option]?.type === 'string';
   const options = Object.entries(value);

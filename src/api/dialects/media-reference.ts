@@ -12,6 +12,9 @@ export type GivenField = {
   readonly items?: readonly string[];
 };
 
+/** The fields of ours that lists of frames and references fill. */
+export type ListedMedia = (typeof frameFields)[keyof typeof frameFields] | (typeof referenceFields)[MediaType];
+
 export type ReadFields = { readonly fields: readonly GivenField[]; readonly errors: readonly FieldError[] };
 
 const referenceFields = { image_url: 'imageUrls', video_url: 'videoUrls', audio_url: 'audioUrls' } as const;

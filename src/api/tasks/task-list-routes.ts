@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { countTasks, maxCountedTasks, type TaskGroup } from '../../tasks/list/count-tasks.ts';
 import { failOutcome, type FailOutcome, failOutcomes } from '../../catalogue/tasks/fail-code.ts';
 import type { TaskFilter } from '../../tasks/list/task-filter.ts';
+import { readsAllTasks, unindexedFilters } from '../../tasks/list/filter-indexes.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
 import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
 import { taskSearch } from '../../tasks/list/task-search.ts';
@@ -70,17 +71,21 @@ export const operatorTaskFilter = { ...stateFilter, ...operatorFilter };
 
 type OwnFilter = z.output<z.ZodObject<typeof ownTaskFilter>>;
 type OperatorFilter = z.output<z.ZodObject<typeof operatorTaskFilter>>;
-/** A parameter has the name of its filter, or is mapped to filters here. Any other one does not compile. */
+type Complete<Fields> = { readonly [Name in keyof Fields]-?: Fields[Name] | undefined };
+
+/** A parameter has the name of its filter, or is mapped to filters here. Any other one, and a filter without one, does not compile. */
 function filterOf(query: Partial<OperatorFilter>, deps: SearchDeps): TaskFilter {
-  const { search, failCode, outcome, from: fromMs, to: toMs, ...named } = query;
-  const filters: Pick<TaskFilter, keyof typeof named> = named;
-  return {
+  // A parameter that the request leaves out is undefined.
+  const { search, failCode, outcome, from: fromMs, to: toMs, ...named } = query as Complete<OperatorFilter>;
+  const filters: Pick<Complete<TaskFilter>, keyof typeof named> = named;
+  const complete: Complete<TaskFilter> = {
     ...filters,
     search: search === undefined ? undefined : taskSearch(search, deps),
     failCodes: failCodesOf(failCode, outcome),
     fromMs,
     toMs,
   };
+  return complete;
 }
 
 function failCodesOf(failCode?: FailCode, outcome?: FailOutcome): readonly FailCode[] | undefined {
@@ -97,16 +102,20 @@ export function ownFilterOf(accountId: string, query: Partial<OwnFilter>, deps: 
 /** Bounds searches without an index. */
 const maxScanMs = 7 * dayMs;
 
+/** Each of these filters has a parameter of its name. */
+const unindexed: readonly (keyof OperatorFilter)[] = unindexedFilters;
+// In British English, a list has no comma before the last word, as in our descriptions.
+const orList = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+const unindexedNames = orList.format(unindexed.map((name) => `\`${name}\``));
+
 export const aboutOperatorFilter =
-  `Without \`accountId\`, filters by \`model\`, \`createdBy\`, \`provider\` or \`search\` cover only the ${maxScanMs / dayMs} days before ` +
+  `Without \`accountId\`, filters by ${unindexedNames} cover only the ${maxScanMs / dayMs} days before ` +
   '`to`, or before now. Words of prompts require an `accountId`.';
 
 export function operatorFilterOf(query: Partial<OperatorFilter>, deps: OperatorFilterDeps): TaskFilter {
   const filter = filterOf(query, deps);
-  const { accountId, model, createdBy, provider, search, fromMs = 0, toMs } = filter;
-  const isSearch = search !== undefined && search.taskId === undefined;
-  const isScan = accountId === undefined && (isSearch || (model ?? createdBy ?? provider) !== undefined);
-  return { ...filter, fromMs: isScan ? Math.max(fromMs, (toMs ?? deps.now()) - maxScanMs) : fromMs };
+  const { fromMs = 0, toMs } = filter;
+  return { ...filter, fromMs: readsAllTasks(filter) ? Math.max(fromMs, (toMs ?? deps.now()) - maxScanMs) : fromMs };
 }
 
 type ListDeps = WithDb & SearchDeps & RecordDeps;

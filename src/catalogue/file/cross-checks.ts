@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { unknownName } from '../../platform/text/did-you-mean.ts';
 import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue-problems.ts';
-import { parameterSchemas, previewProvider, type SecretRef, secretRef } from './provider-schema.ts';
+import { declaresParameter, parameterSchemas, previewProvider, type SecretRef, secretRef } from './provider-schema.ts';
 import type { modelRules } from '../models/model-rules.ts';
 
 // The checks that one schema cannot make: what the parts of a catalogue say about each other. They read the raw data, so that all
@@ -129,7 +129,7 @@ function entryProblems(entry: unknown, kinds: Kinds, files: CatalogueFiles): rea
   const provider = fieldOf(entry, 'provider');
   const parameters = fieldOf(entry, 'parameters') ?? {};
   const kind = kinds.get(String(provider));
-  const workflow = kind === 'comfyui' || kind === 'comfy-v2' ? fieldOf(parameters, 'workflow') : undefined;
+  const workflow = declaresParameter(kind, 'workflow') ? fieldOf(parameters, 'workflow') : undefined;
   return [
     ...providerNameProblems(['provider'], provider, kinds),
     ...below(['parameters'], parameterProblems(kind, parameters)),

@@ -215,3 +215,10 @@ export const parameterSchemas = {
   http: json,
   preview: z.strictObject({}),
 } as const satisfies Record<ProviderKind, z.ZodType>;
+
+/** True if entries of the kind may have this parameter. Kinds that take any JSON do not declare theirs. */
+export function declaresParameter(kind: unknown, parameter: 'workflow' | 'width'): boolean {
+  return Object.entries(parameterSchemas).some(
+    ([name, schema]) => name === kind && schema instanceof z.ZodObject && Object.hasOwn(schema.shape, parameter),
+  );
+}

@@ -14,7 +14,7 @@ import { passedFields } from '../input/passed-fields.ts';
 import { priceProblems } from '../prices/price-problems.ts';
 import { priceRowsOf } from '../prices/prices-schema.ts';
 import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue-problems.ts';
-import { arkCreatePath, previewProvider, type ProviderSettings } from './provider-schema.ts';
+import { arkCreatePath, declaresParameter, previewProvider, type ProviderSettings } from './provider-schema.ts';
 import { type Locate, locateSample } from '../models/model-sample.ts';
 import { readsTextCommands } from '../models/text-commands.ts';
 import { contradictionIn, effectiveRules, type Rules, rulesOfModel } from '../models/model-rules.ts';
@@ -63,8 +63,8 @@ function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): Catalog
   );
   const kindOf = (name: unknown) => fieldOf(fieldOf(fieldOf(data, 'providers'), String(name)), 'kind');
   const workflows = entries.map((entry) => {
-    const isComfy = ['comfyui', 'comfy-v2'].includes(String(kindOf(fieldOf(entry, 'provider'))));
-    return isComfy ? fieldOf(fieldOf(entry, 'parameters'), 'workflow') : undefined;
+    const hasWorkflow = declaresParameter(kindOf(fieldOf(entry, 'provider')), 'workflow');
+    return hasWorkflow ? fieldOf(fieldOf(entry, 'parameters'), 'workflow') : undefined;
   });
   const files = new Map<string, ReferencedFile>();
   for (const [kind, names] of [

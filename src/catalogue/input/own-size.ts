@@ -4,11 +4,9 @@ import { defaultOf, type ModelInput } from './task-input.ts';
 import { resolutions } from './input-bounds.ts';
 import type { CatalogueModel } from '../file/catalogue-schema.ts';
 import type { Problem } from '../file/catalogue-problems.ts';
-import type { ProviderKind } from '../file/provider-schema.ts';
+import { declaresParameter, type ProviderKind } from '../file/provider-schema.ts';
 
 // `width` and `height` among the parameters of an entry: the size in which its upstream makes 16:9 at the model's default resolution.
-
-const kinds: readonly ProviderKind[] = ['openai-videos', 'comfyui', 'comfy-v2', 'cog'];
 
 const sizeSchema = z.object({ width: z.int(), height: z.int(), resolution: z.enum(resolutions).optional() });
 
@@ -16,7 +14,8 @@ type Parameters = Readonly<Record<string, unknown>>;
 
 /** Adds the resolution to which the size belongs, for the adapters; 720p is left out. */
 export function withOwnResolution(kind: ProviderKind, parameters: Parameters, input?: ModelInput): Parameters {
-  if (input === undefined || !kinds.includes(kind) || !sizeSchema.safeParse(parameters).success) return parameters;
+  const hasOwnSize = declaresParameter(kind, 'width') && sizeSchema.safeParse(parameters).success;
+  if (input === undefined || !hasOwnSize) return parameters;
   const resolution = defaultOf(input, 'resolution');
   return resolution === '720p' ? parameters : { ...parameters, resolution };
 }
@@ -31,7 +30,7 @@ export function ownSizeProblems(
       tier.flatMap(({ provider, parameters }, column): Problem[] => {
         const kind = kindOf(provider);
         const { data } = sizeSchema.safeParse(parameters);
-        if (fit !== 'keep' || data === undefined || kind === undefined || !kinds.includes(kind)) return [];
+        if (fit !== 'keep' || data === undefined || !declaresParameter(kind, 'width')) return [];
         const { width, height, resolution = '720p' } = data;
         if (!isBelow(resolution, { widthPx: width, heightPx: height })) return [];
         const message = `${width} × ${height} is smaller than the ${resolution} of the model; enlarge it, or set fit: convert`;

@@ -23,62 +23,124 @@ type Dialect = Extract<ProviderSettings, { kind: 'openai-videos' }>['dialect'];
 /** `by-link`: the upstream fetches it below PUBLIC_URL. */
 type Decision = 'sent' | 'ignored' | 'by-link';
 type DecisionOf<Subject> = Decision | ((subject: Subject) => Decision);
-type Row<Subject> = Readonly<Record<Sender, DecisionOf<Subject>>>;
+type Decisions = Readonly<Record<Exclude<FieldName, 'options'>, DecisionOf<Entry>>> & {
+  /** By the name of the option. */
+  readonly options: DecisionOf<string>;
+};
 
 const [sent, ignored, byLink] = ['sent', 'ignored', 'by-link'] as const;
 
-const everywhere: Row<Entry> = {
-  own: sent,
-  ark: sent,
-  preview: sent,
-  'vllm-omni': sent,
-  sglang: sent,
-  openrouter: sent,
-  generic: sent,
-};
-const clips: Row<Entry> = {
-  own: byLink,
-  ark: byLink,
-  preview: ignored,
-  'vllm-omni': ignored,
-  sglang: ignored,
-  openrouter: byLink,
-  generic: ignored,
-};
-
-/** A new field of the vocabulary, or a new kind, does not compile until it is decided. */
-const decisions: Readonly<Record<Exclude<FieldName, 'options'>, Row<Entry>>> & { readonly options: Row<string> } = {
-  prompt: everywhere,
-  negativePrompt: { ...everywhere, ark: ignored, preview: ignored, openrouter: ignored, generic: ignored },
-  resolution: everywhere,
-  duration: everywhere,
-  ratio: everywhere,
-  generateAudio: { ...everywhere, sglang: ignored, generic: ignored },
-  imageUrls: everywhere,
-  firstFrameUrl: everywhere,
-  lastFrameUrl: {
-    ...everywhere,
-    // MiniMax-H3 takes two frames; the other models of this server begin with their only image.
-    'vllm-omni': ({ upstreamModel }) => (isMinimaxH3(upstreamModel) ? sent : ignored),
-    sglang: ignored,
-    generic: ignored,
+/**
+ * A new kind, or a new field of the vocabulary, does not compile until each field is decided for each kind. No kind takes over the
+ * decisions of another one, because a client could then buy what its upstream never receives.
+ */
+const decisions: Readonly<Record<Sender, Decisions>> = {
+  own: {
+    prompt: sent,
+    negativePrompt: sent,
+    resolution: sent,
+    duration: sent,
+    ratio: sent,
+    generateAudio: sent,
+    imageUrls: sent,
+    firstFrameUrl: sent,
+    lastFrameUrl: sent,
+    videoUrls: byLink,
+    audioUrls: byLink,
+    seed: sent,
+    options: sent,
   },
-  videoUrls: clips,
-  audioUrls: clips,
-  seed: {
-    ...everywhere,
+  ark: {
+    prompt: sent,
+    negativePrompt: ignored,
+    resolution: sent,
+    duration: sent,
+    ratio: sent,
+    generateAudio: sent,
+    imageUrls: sent,
+    firstFrameUrl: sent,
+    lastFrameUrl: sent,
+    videoUrls: byLink,
+    audioUrls: byLink,
     // Seedance 2 documents no seed, and the one in its records cannot be chosen.
-    ark: ({ upstreamModel }) => (upstreamModel.includes('seedance-2') ? ignored : sent),
-    generic: ignored,
+    seed: ({ upstreamModel }) => (upstreamModel.includes('seedance-2') ? ignored : sent),
+    options: (name) => (passesOption('ark', name) ? sent : ignored),
   },
-  options: {
-    own: sent,
-    ark: (name) => (passesOption('ark', name) ? sent : ignored),
-    preview: ignored,
-    'vllm-omni': videosOption,
-    sglang: videosOption,
-    openrouter: ignored,
-    generic: videosOption,
+  preview: {
+    prompt: sent,
+    negativePrompt: ignored,
+    resolution: sent,
+    duration: sent,
+    ratio: sent,
+    generateAudio: sent,
+    imageUrls: sent,
+    firstFrameUrl: sent,
+    lastFrameUrl: sent,
+    videoUrls: ignored,
+    audioUrls: ignored,
+    seed: sent,
+    options: ignored,
+  },
+  'vllm-omni': {
+    prompt: sent,
+    negativePrompt: sent,
+    resolution: sent,
+    duration: sent,
+    ratio: sent,
+    generateAudio: sent,
+    imageUrls: sent,
+    firstFrameUrl: sent,
+    // MiniMax-H3 takes two frames; the other models of this server begin with their only image.
+    lastFrameUrl: ({ upstreamModel }) => (isMinimaxH3(upstreamModel) ? sent : ignored),
+    videoUrls: ignored,
+    audioUrls: ignored,
+    seed: sent,
+    options: videosOption,
+  },
+  sglang: {
+    prompt: sent,
+    negativePrompt: sent,
+    resolution: sent,
+    duration: sent,
+    ratio: sent,
+    generateAudio: ignored,
+    imageUrls: sent,
+    firstFrameUrl: sent,
+    lastFrameUrl: ignored,
+    videoUrls: ignored,
+    audioUrls: ignored,
+    seed: sent,
+    options: videosOption,
+  },
+  openrouter: {
+    prompt: sent,
+    negativePrompt: ignored,
+    resolution: sent,
+    duration: sent,
+    ratio: sent,
+    generateAudio: sent,
+    imageUrls: sent,
+    firstFrameUrl: sent,
+    lastFrameUrl: sent,
+    videoUrls: byLink,
+    audioUrls: byLink,
+    seed: sent,
+    options: ignored,
+  },
+  generic: {
+    prompt: sent,
+    negativePrompt: ignored,
+    resolution: sent,
+    duration: sent,
+    ratio: sent,
+    generateAudio: ignored,
+    imageUrls: sent,
+    firstFrameUrl: sent,
+    lastFrameUrl: ignored,
+    videoUrls: ignored,
+    audioUrls: ignored,
+    seed: ignored,
+    options: videosOption,
   },
 };
 
@@ -124,8 +186,9 @@ export function passedFields(
 
 function decided(sender: Sender, entry: Entry, canFetch: () => boolean): PassedFields {
   const decisionFor = (field: PassedField) => {
-    if (field !== 'options' && !isOption(field)) return decisionIn(decisions[field][sender], entry);
-    return decisionIn(decisions.options[sender], field.slice('options.'.length));
+    const ofSender = decisions[sender];
+    if (field !== 'options' && !isOption(field)) return decisionIn(ofSender[field], entry);
+    return decisionIn(ofSender.options, field.slice('options.'.length));
   };
   return {
     has: (field) => {

@@ -130,6 +130,12 @@ export const mediaFields = inputFieldNames.flatMap((name) => {
   return media === undefined ? [] : [{ name, media }];
 });
 
+/** True for a field whose value is a number or a boolean, which forms send as text. */
+export function isScalar(name: string): boolean {
+  const field = inputFieldNames.find((one) => one === name);
+  return field !== undefined && ['number', 'boolean'].includes(inputFields[field].record.def.type);
+}
+
 /** All media that a request refers to, in the order of the vocabulary. */
 export function mediaUrlsOf(input: TaskInput): readonly MediaUrl[] {
   return mediaFields.flatMap(({ name, media: kind }) => {

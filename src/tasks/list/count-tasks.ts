@@ -38,7 +38,8 @@ group by part, state, fail_code`,
 });
 
 function part(name: Part, condition: string): string {
-  return `(select '${name}' as part, id, state, fail_code, model, key_id, user_id from tasks
+  // All columns, because each filter reads others.
+  return `(select '${name}' as part, tasks.* from tasks
     where ${isInRange} and ${condition} order by created_at desc, id desc limit ${maxCountedTasks + 1})`;
 }
 

@@ -3,8 +3,8 @@ import type { TaskSearch } from './task-search.ts';
 import type { TaskState } from '../../catalogue/tasks/task.ts';
 import { parametersOf } from '../../platform/database/sql.ts';
 
-// The filters of lists, counts and exports of tasks, as SQL. A filter that is declared in the type and has no parameter or no condition
-// below does not compile.
+// The filters of lists, counts and exports of tasks, as SQL. A filter that is declared in the type does not compile without a parameter and
+// a condition below, an entry in filter-indexes.ts, and a query parameter in src/api/tasks/task-list-routes.ts.
 
 /**
  * The words of prompts. The account is a lexeme among them, so that a search reads the index entries of one account only. Its first
@@ -22,9 +22,8 @@ export type TaskFilter = {
   /** Unix milliseconds of creation, from (inclusive) and to (exclusive). */
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
-  /** This and `provider` have no index: without an account they need a bounded time. */
   readonly model?: string | undefined;
-  /** The UUID of a key or person. It has no index either. */
+  /** The UUID of a key or person. */
   readonly createdBy?: string | undefined;
   /** A provider that has a job of the task. */
   readonly provider?: string | undefined;

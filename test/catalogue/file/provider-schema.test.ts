@@ -21,7 +21,7 @@ function faultsOf(fields: object): readonly string[] {
 }
 
 test('hosted upstreams take twenty jobs and never a second one for a task; own servers take one job and make it again', () => {
-  const kinds = ['own', 'ark', 'openai-videos', 'comfyui', 'comfy-v2', 'cog', 'http'];
+  const kinds = Object.keys(parameterSchemas).filter((kind) => kind !== 'preview');
   const defaults = kinds.map((kind) => {
     const settings = schema.parse({ kind, baseUrl, ...(kind === 'http' && { file: 'builtin:kie' }) });
     return [kind, settings.limit, settings.onLostJob, settings.failedJobs, settings.timeouts.submitSeconds];

@@ -17,6 +17,9 @@ const roleFields = {
   audio_url: { reference_audio: 'audioUrls' },
 } as const;
 type MediaType = keyof typeof roleFields;
+type FieldsOf<Roles> = Roles[keyof Roles];
+/** The fields of ours that `content` fills. */
+export type ContentField = 'prompt' | { [Type in MediaType]: FieldsOf<(typeof roleFields)[Type]> }[MediaType];
 const types = ['text', 'image_url', 'video_url', 'audio_url'] as const;
 
 const typeError = 'must be text or a kind of URL: text, image_url, video_url or audio_url';

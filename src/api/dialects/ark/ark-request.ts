@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { plainText } from '../../core/request-fields.ts';
 import { type Model, type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/model.ts';
+import { type FieldName, isScalar } from '../../../catalogue/input/task-input.ts';
 import { fieldOfTextCommand } from '../../../catalogue/models/text-commands.ts';
 import { readClientFields } from '../client-fields.ts';
 import type { VideoRequest } from '../create-video.ts';
 import { fromText } from '../given-field.ts';
-import { contentSchema, readContent } from './ark-content.ts';
+import { type ContentField, contentSchema, readContent } from './ark-content.ts';
 
 /** All other fields are checked against the model, because its options may be among them. */
 export const createSchema = z.looseObject({
@@ -15,7 +16,20 @@ export const createSchema = z.looseObject({
   safety_identifier: plainText(128).nullish().meta({ description: 'Your end user; returned with the task.' }),
 });
 
-const fieldNames = { generateAudio: 'generate_audio', negativePrompt: 'negative_prompt' };
+/**
+ * Ark's name of each of our fields outside of `content`; its options have names of their own. A new field of the vocabulary does not
+ * compile until it is decided. Clients may send each by our name, too.
+ */
+const theirNames: Readonly<Record<Exclude<FieldName, ContentField | 'options'>, string>> = {
+  negativePrompt: 'negative_prompt',
+  resolution: 'resolution',
+  duration: 'duration',
+  ratio: 'ratio',
+  generateAudio: 'generate_audio',
+  seed: 'seed',
+};
+const named = Object.entries(theirNames);
+const fieldNames = Object.fromEntries(named.filter(([ours, theirs]) => ours !== theirs));
 
 /** Names in errors. Media has a path of its own for each item. */
 const otherNames = {
@@ -47,9 +61,7 @@ function neutralFor(model: Model | undefined) {
 
 /** Numbers and booleans, which some clients send as text. */
 const scalarFields: readonly string[] = [
-  'duration',
-  'seed',
-  'generate_audio',
+  ...named.filter(([ours]) => isScalar(ours)).map(([, theirs]) => theirs),
   'framespersecond',
   'watermark',
   'camera_fixed',

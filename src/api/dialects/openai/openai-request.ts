@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/model.ts';
 import { isObject } from '../../../platform/text/json.ts';
-import { inputFieldNames, type ModelInput } from '../../../catalogue/input/task-input.ts';
+import { type FieldName, inputFieldNames, type ModelInput } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { commonFields, conflictsOf, fromJsonText, givenOf, valuesOf } from '../given-field.ts';
-import { pathsOf, type ReadFields } from '../media-reference.ts';
+import { conflictsOf, fromJsonText, givenOf, valuesOf } from '../given-field.ts';
+import { pathsOf, type ReadFields, readFrames, readReferences } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 
 const anything = z.unknown().optional();
@@ -18,15 +18,33 @@ export const createSchema = z.looseObject({
   input_reference: anything.meta({ description: 'An image: a file of the form, a URL or a data URL.' }),
 });
 
-/** Our names of OpenAI's fields, and of those that llmgateway, New API and clients of both add. */
+/**
+ * The names of each of our fields beside our own: those of OpenAI, those that llmgateway and New API add, and those of other gateways in snake case. A
+ * new field of the vocabulary does not compile until they are decided; without any, it has our name only.
+ */
+const theirNames: Readonly<Record<FieldName, readonly string[]>> = {
+  prompt: [],
+  negativePrompt: ['negative_prompt'],
+  resolution: [],
+  duration: ['seconds'],
+  ratio: ['aspect_ratio'],
+  generateAudio: ['audio', 'generate_audio'],
+  imageUrls: ['reference_images', 'images'],
+  firstFrameUrl: ['first_frame'],
+  lastFrameUrl: ['last_frame'],
+  videoUrls: [],
+  audioUrls: [],
+  seed: [],
+  options: [],
+};
+
 const ourNames = new Map([
-  ['seconds', 'duration'],
-  ['audio', 'generateAudio'],
-  ['first_frame', 'firstFrameUrl'],
-  ['last_frame', 'lastFrameUrl'],
-  ['reference_images', 'imageUrls'],
-  ['images', 'imageUrls'],
+  ...inputFieldNames.flatMap((ours) => theirNames[ours].map((theirs): [string, string] => [theirs, ours])),
+  ['callback_url', 'callBackUrl'],
 ]);
+
+/** Each of these holds images or references, whose roles decide our field. */
+const mediaNames = ['input_reference', 'image', 'frame_images', 'input_references'];
 
 /** Fields about the client's own users, which change nothing about the video. */
 const ignored = ['user', 'safety_identifier'];
@@ -80,12 +98,11 @@ function readMetadata(metadata: unknown, given: Readonly<Record<string, unknown>
   return { fields, unused, errors: hasContent ? [{ path: 'metadata.content', message }] : [] };
 }
 
-const otherNames = [...ourNames.keys(), 'input_reference', 'image', 'frame_images', 'input_references'];
-const snakeNames = 'aspect_ratio generate_audio negative_prompt'.split(' ');
+const fieldNames: readonly string[] = [...inputFieldNames, ...Object.values(theirNames).flat(), ...mediaNames];
 
 /** The prompt and the model among the notes are copies. */
 function isFieldName(name: string): boolean {
-  return name !== 'prompt' && [...inputFieldNames, ...otherNames, ...snakeNames].includes(name);
+  return name !== 'prompt' && fieldNames.includes(name);
 }
 
 function withinMetadata({ fields, errors }: ReadFields): ReadFields {
@@ -106,11 +123,13 @@ function defaultModel(models: ModelCatalogue): string | undefined {
   return models.size === 1 ? [...models.keys()][0] : undefined;
 }
 
+/** Reads a field by any of its names. */
 function fieldsFrom(theirs: string, value: unknown, input: ModelInput | undefined): ReadFields {
+  if (theirs === 'frame_images') return readFrames(theirs, value);
+  if (theirs === 'input_references') return readReferences(theirs, value);
   if (theirs === 'input_reference' || theirs === 'image') {
     const isFrame = input?.fields.firstFrameUrl !== undefined && [value].flat().length === 1;
     return { fields: [{ ours: isFrame ? 'firstFrameUrl' : 'imageUrls', theirs, value }], errors: [] };
   }
-  const ours = ourNames.get(theirs);
-  return ours === undefined ? commonFields(theirs, value) : { fields: [{ ours, theirs, value }], errors: [] };
+  return { fields: [{ ours: ourNames.get(theirs) ?? theirs, theirs, value }], errors: [] };
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/model.ts';
 import type { Resolution } from '../../../catalogue/input/input-bounds.ts';
+import type { FieldName } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
 import { conflictsOf, fromText, valuesOf } from '../given-field.ts';
-import { frameTypes, pathsOf, readFrames, readReferences } from '../media-reference.ts';
+import { frameTypes, type ListedMedia, pathsOf, readFrames, readReferences } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 
 const text = z.string({ error: 'must be a string' }).nullish();
@@ -44,48 +45,66 @@ export const createBody = z
   })
   .meta({ id: 'OpenRouterVideoRequest' });
 
-/** OpenRouter's names of our fields. */
-const theirNames = {
-  callBackUrl: 'callback_url',
-  'input.ratio': 'aspect_ratio',
-  'input.generateAudio': 'generate_audio',
-  'input.imageUrls': 'input_references',
-  'input.videoUrls': 'input_references',
-  'input.audioUrls': 'input_references',
-  'input.negativePrompt': 'provider.options.videogen.negative_prompt',
-  'input.options': 'provider.options.videogen',
+type CreateBody = z.output<typeof createBody>;
+type TheirName = keyof CreateBody | `provider.options.videogen${'' | '.negative_prompt'}`;
+
+/**
+ * OpenRouter's name of each of our fields; undefined for one that its API lacks, or that has no name in errors. A new field of the
+ * vocabulary does not compile until it is decided here, and read in `readOpenRouterRequest`.
+ */
+const theirNames: Readonly<Record<FieldName, TheirName | undefined>> = {
+  prompt: 'prompt',
+  negativePrompt: 'provider.options.videogen.negative_prompt',
+  resolution: 'resolution',
+  duration: 'duration',
+  ratio: 'aspect_ratio',
+  generateAudio: 'generate_audio',
+  imageUrls: 'input_references',
+  // A missing frame is named by its `frame_type`.
+  firstFrameUrl: undefined,
+  lastFrameUrl: undefined,
+  videoUrls: 'input_references',
+  audioUrls: 'input_references',
+  seed: 'seed',
+  options: 'provider.options.videogen',
 };
+const namesInErrors = Object.fromEntries(
+  Object.entries(theirNames).flatMap(([ours, theirs]): [string, string][] =>
+    theirs === undefined ? [] : [[`input.${ours}`, theirs]],
+  ),
+);
 
 /** The names of resolutions that differ from ours. */
 export const theirResolutions: Readonly<Partial<Record<Resolution, string>>> = { '1440p': '2K', '2160p': '4K' };
 
 /** Translates a create request. `names` are the client's names of our fields, for errors. */
-export function readOpenRouterRequest(body: z.output<typeof createBody>, models: ModelCatalogue) {
+export function readOpenRouterRequest(body: CreateBody, models: ModelCatalogue) {
   const model = models.get(modelOfAlias(models, body.model ?? ''));
   const { negative_prompt: negativePrompt, ...options } = body.provider?.options?.videogen ?? {};
   const named = body.resolution?.toUpperCase();
   const [resolution = named?.toLowerCase()] = Object.entries(theirResolutions).find(([, one]) => one === named) ?? [];
   const frame = readSize(model?.input, body.size, { resolution, ratio: body.aspect_ratio });
-  const read = [
+  const media = [
     readFrames('frame_images', body.frame_images),
     readReferences('input_references', body.input_references),
   ];
-  const fields = read.flatMap((one) => one.fields);
+  const listed = media.flatMap((one) => one.fields);
+  const fields: Readonly<Record<Exclude<FieldName, ListedMedia>, unknown>> = {
+    prompt: body.prompt,
+    duration: fromText(body.duration),
+    resolution: frame.fields.resolution,
+    ratio: frame.fields.ratio,
+    generateAudio: fromText(body.generate_audio),
+    seed: fromText(body.seed),
+    negativePrompt,
+    options: Object.keys(options).length > 0 ? options : undefined,
+  };
   const request: VideoRequest = {
     model: body.model,
-    input: {
-      prompt: body.prompt,
-      duration: fromText(body.duration),
-      ...frame.fields,
-      generateAudio: fromText(body.generate_audio),
-      seed: fromText(body.seed),
-      negativePrompt,
-      ...(Object.keys(options).length > 0 && { options }),
-      ...valuesOf(fields, model?.input),
-    },
+    input: { ...fields, ...valuesOf(listed, model?.input) },
     callBackUrl: body.callback_url,
-    errors: [...frame.errors, ...read.flatMap((one) => one.errors), ...conflictsOf(fields)],
+    errors: [...frame.errors, ...media.flatMap((one) => one.errors), ...conflictsOf(listed)],
     unused: unused.filter((name) => body[name] !== undefined && body[name] !== null),
   };
-  return { request, names: { ...theirNames, ...pathsOf(fields) } };
+  return { request, names: { callBackUrl: 'callback_url', ...namesInErrors, ...pathsOf(listed) } };
 }

@@ -146,13 +146,16 @@ class Videogen:
         state: Literal["waiting", "queuing", "generating", "success", "fail"] | None = None,
         model: str | None = None,
         fail_code: str | None = None,
+        outcome: Literal["cancelled", "rejected", "failed"] | None = None,
+        created_by: str | None = None,
         search: str | None = None,
         created_from_ms: int | None = None,
         created_before_ms: int | None = None,
         page_size: int = 100,
     ) -> Iterator[api.ListedTask]:
         """Iterates over the account's tasks, newest first. Pages are requested as they are needed."""
-        query: dict[str, str | int | None] = {"state": state, "model": model, "failCode": fail_code, "search": search}
+        query: dict[str, str | int | None] = {"state": state, "failCode": fail_code, "outcome": outcome}
+        query |= {"model": model, "createdBy": created_by, "search": search}
         query |= {"from": created_from_ms, "to": created_before_ms, "limit": page_size}
         while True:
             page = self._send(calls.get(api.TaskPage, "/api/v1/jobs/listTasks", query))

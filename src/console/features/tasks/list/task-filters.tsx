@@ -2,6 +2,7 @@ import type { Answer, Query } from '../../../api/call.ts';
 import { useRead } from '../../../api/queries.ts';
 import { useAccount, useIsOperator } from '../../../api/session.ts';
 import { failOutcome } from '../../../../catalogue/tasks/fail-code.ts';
+import { unindexedFilters } from '../../../../tasks/list/filter-indexes.ts';
 import { shortId } from '../../../ui/controls/copy.tsx';
 import { rangeFilters } from '../../../ui/forms/date-range.tsx';
 import { choiceFilter, type Filter, useAddress, useFilters } from '../../../ui/lists/filters.tsx';
@@ -39,12 +40,8 @@ function useOtherFilters(): Readonly<Record<CountParameter, readonly TaskFilter[
   const { get } = useAddress();
   const names = useNames();
   const makers = useMakers();
-  const [model, provider, account, search, createdBy] = ['model', 'provider', 'account', 'search', 'createdBy'].map(
-    get,
-  );
-  const isOfAll = isOperator && account === undefined;
-  const isLimited = isOfAll && (model ?? provider ?? search ?? createdBy) !== undefined;
-  return {
+  const isOfAll = isOperator && get(accountFilter.name) === undefined;
+  const filters = {
     search: [
       {
         name: 'search',
@@ -59,7 +56,7 @@ function useOtherFilters(): Readonly<Record<CountParameter, readonly TaskFilter[
         label: tasksText.model,
         all: tasksText.allModels,
         values: names.models,
-        given: model,
+        given: get('model'),
       }),
     ],
     provider: isOperator
@@ -69,13 +66,18 @@ function useOtherFilters(): Readonly<Record<CountParameter, readonly TaskFilter[
             label: tasksText.provider,
             all: tasksText.allProviders,
             values: names.providers,
-            given: provider,
+            given: get('provider'),
           }),
         ]
       : [],
-    createdBy: [isOperator ? makerChip : makerFilter(makers, createdBy)],
-    from: isLimited ? limited(rangeFilters(tasksText.created, tasksText.customWeek)) : rangeFilters(tasksText.created),
-  };
+    createdBy: [isOperator ? makerChip : makerFilter(makers, get('createdBy'))],
+  } satisfies Readonly<Record<Exclude<CountParameter, 'from'>, readonly TaskFilter[]>>;
+  const unindexed: readonly TaskFilter[] = unindexedFilters.flatMap((name): readonly TaskFilter[] => filters[name]);
+  const isLimited = isOfAll && unindexed.some(({ name }) => get(name) !== undefined);
+  const period = isLimited
+    ? limited(rangeFilters(tasksText.created, tasksText.customWeek))
+    : rangeFilters(tasksText.created);
+  return { ...filters, from: period };
 }
 
 const countsMs = 15_000;
