@@ -13,6 +13,9 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { eraseUserAs } from '../../../src/accounts/people/erasure.ts';
 import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
+import { intendProviderJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
+import { hourMs } from '../../../src/platform/timing/duration.ts';
 import { findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { addUpload, listExpiredUploads } from '../../../src/media/references/upload-rows.ts';
 import { eventsInto } from '../../support/service/events.ts';
@@ -187,6 +190,65 @@ test('a row that the store does not answer about is left behind, and the next on
   t.mock.timers.tick(15_000);
   assert.equal(await ended, 'ended');
   assert.deepEqual(await query('select id from uploads'), [silent]);
+});
+
+async function jobOf(taskId: string) {
+  const [job = {}] = await query('select handle, sent_input, detail from provider_jobs where task_id = $1', [taskId]);
+  return [job['handle'] ?? undefined, job['sent_input'] ?? undefined, job['detail'] ?? undefined];
+}
+
+/** A failed task whose job runs upstream. */
+async function withRunningJob(): Promise<{ readonly taskId: string; readonly ordinal: number }> {
+  const taskId = await acceptTestTask(db, accountId, taskParam('a secret'));
+  const job = { taskId, ordinal: 1 };
+  await intendProviderJob(db, { ...job, provider: 'studio' });
+  await recordProviderJob(db, { ...job, jobId: 'upstream-1', handle: { url: 'a secret' } });
+  await query(`update provider_jobs set detail = 'a secret' where task_id = $1`, [taskId]);
+  await failAndRefund(db, taskId, { failCode: 'timeout', failMsg: 'A test.' });
+  const task = await findTask(db, taskId);
+  assert.ok(task);
+  await deleteTaskContent(db, task, []);
+  return job;
+}
+
+test('a deletion is swept again while its job may run, which is stopped by its handle, and the handle is deleted then', async () => {
+  const job = await withRunningJob();
+  const { taskId } = job;
+  await run('sweepDeletions');
+  assert.equal(await swept(), 0);
+  assert.deepEqual(await jobOf(taskId), [{ url: 'a secret' }, undefined, undefined]);
+  await endProviderJob(db, { ...job, outcome: 'fail', failure: { failCode: 'internal', failMsg: 'a secret' } });
+  await run('sweepDeletions');
+  assert.equal(await swept(), 1);
+  assert.deepEqual(await jobOf(taskId), [undefined, undefined, undefined]);
+});
+
+test('the last sweep ends a deletion although its job may still run', async () => {
+  const { taskId } = await withRunningJob();
+  await endedAgo(taskId, 26 * 60 - 1);
+  await run('sweepDeletions');
+  assert.deepEqual([await count('content_deletions'), await swept()], [1, 0]);
+  await endedAgo(taskId, 26 * 60 + 1);
+  await run('sweepDeletions');
+  assert.equal(await count('content_deletions'), 0);
+});
+
+test('a deletion is swept again while Temporal has its history, or an unfinished task needs its upload', async () => {
+  const uploadId = randomUUID();
+  await addUpload(db, { uploadId, fileName: 'image.jpg', accountId, bytes: 1, retentionMs: hourMs });
+  const [taskId] = await failedTasks(db, accountId, 1);
+  const task = await findTask(db, String(taskId));
+  assert.ok(task);
+  await deleteTaskContent(db, task, [uploadId]);
+  await run('sweepDeletions', deps({ engine: { forgetTask: () => Promise.resolve(false) } }));
+  assert.deepEqual([await swept(), await count('uploads')], [0, 0]);
+  await addUpload(db, { uploadId, fileName: 'image.jpg', accountId, bytes: 1, retentionMs: hourMs });
+  const other = await acceptTestTask(db, accountId, taskParam(`shows ${uploadId}`));
+  await run('sweepDeletions');
+  assert.deepEqual([await swept(), await count('uploads')], [0, 1]);
+  await failAndRefund(db, other, { failCode: 'timeout', failMsg: 'A test.' });
+  await run('sweepDeletions');
+  assert.deepEqual([await swept(), await count('uploads')], [1, 0]);
 });
 
 test('queue rows of tasks that wait no longer are deleted', async () => {

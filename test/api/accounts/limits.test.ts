@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { limitAccountAs } from '../../../src/accounts/accounts.ts';
+import { ordinaryScopes } from '../../../src/accounts/keys/api-key.ts';
+import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { addUpload } from '../../../src/media/references/upload-rows.ts';
@@ -43,6 +45,18 @@ test('200 limits show what a create, an upload and a read have used, and nothing
   const untouched = await limitsOf(other.key);
   assert.deepEqual(untouched['unfinishedTasks'], { used: 0, limit: 1000 });
   assert.deepEqual(untouched['uploads'], { used: 0, limit: 500 });
+});
+
+test('200 of keys those count that work: not the revoked ones, nor the expired ones', async () => {
+  const { accountId, key } = await service.newAccount(0);
+  const { db } = service.database;
+  const old = { accountId, name: 'old', scopes: ordinaryScopes };
+  const [revoked, expired] = [await createApiKey(db, old), await createApiKey(db, old)];
+  assert.deepEqual((await limitsOf(key))['activeKeys'], { used: 3, limit: 100 });
+  await db.run({ name: 'test-revoke', text: 'update api_keys set revoked_at = now() where id = $1' }, [revoked?.keyId]);
+  assert.deepEqual((await limitsOf(key))['activeKeys'], { used: 2, limit: 100 });
+  await db.run({ name: 'test-expire', text: 'update api_keys set expires_at = now() where id = $1' }, [expired?.keyId]);
+  assert.deepEqual((await limitsOf(key))['activeKeys'], { used: 1, limit: 100 });
 });
 
 test("200 the account's own limits and caps replace those of the installation", async () => {

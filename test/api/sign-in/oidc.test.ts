@@ -7,6 +7,7 @@ import { findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { createSession, findSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { findUser } from '../../../src/accounts/people/users.ts';
+import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { startIdentityProvider, type TestIdentityProvider, visit } from '../../support/servers/oidc-server.ts';
@@ -75,6 +76,20 @@ test('an invited person signs in through the identity provider and gets the righ
   provider.person = { sub: 'ada-1' };
   const again: Jar = new Map();
   assert.equal(await signIn(again), '/console', 'known by the subject, with any e-mail');
+});
+
+test('a person who is invited into several accounts joins each of them, and no closed one', async () => {
+  const { db } = service.database;
+  const accounts = [await service.newAccount(0), await service.newAccount(0), await service.newAccount(0)];
+  for (const { accountId } of accounts)
+    await inviteAs(db, shell, { email: 'cleo@example.com', isOperator: false, accountId, role: 'viewer' });
+  const [closed, ...open] = accounts.map(({ accountId }) => accountId);
+  await closeAccountAs(db, shell, { accountId: String(closed), reason: 'a test' });
+  provider.person = { sub: 'cleo-1', email: 'cleo@example.com', email_verified: true };
+  const jar: Jar = new Map();
+  assert.equal(await signIn(jar), '/console');
+  const joined = (await meOf(jar)).data['accounts'] as readonly { readonly accountId: string }[];
+  assert.deepEqual(joined.map(({ accountId }) => accountId).toSorted(), open.toSorted());
 });
 
 test('unknown, unverified and disabled people, and new owners of a known address, cannot sign in', async () => {

@@ -4,10 +4,12 @@ import { completeTask, confirmCharge, failAndRefund, beginGeneration } from '../
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { intendProviderJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
+import { listApiKeys } from '../../../src/accounts/keys/keys.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 import { askWith, dataOf } from '../../support/service/operator-key.ts';
+import { newPerson } from '../../support/service/person.ts';
 import { madeUpMeasures } from '../../support/tasks/tasks.ts';
 
 let service: HttpService;
@@ -136,6 +138,23 @@ test('200 the receipt of a failure is its refund, beside the charge', async () =
   );
   assert.equal(timeline.task.resultJson.video, undefined);
   assert.equal(timeline['callback'], null);
+});
+
+test('200 the maker of a task is the key or the person that created it, among those of all accounts', async () => {
+  const [own, other] = [await service.newAccount(1_000), await service.newAccount(1_000)];
+  const person = await newPerson(service, { roles: { [own.accountId]: 'owner' } });
+  const byKey = await newTask(own.key);
+  await newTask(other.key);
+  const order = { accountId: own.accountId, body: plainRequest, headers: { 'idempotency-key': 'by-person' } };
+  const answer = await person.ask('POST', '/api/v1/jobs/createTask', order);
+  assert.equal(answer.status, 200, answer.json.msg);
+  const byPerson = String(answer.json.data['taskId']);
+  const [key] = await listApiKeys(service.database.db, own.accountId);
+  const makers = [byKey, byPerson].map(async (taskId) => (await timelineOf(own.key, taskId))['createdBy']);
+  assert.deepEqual(await Promise.all(makers), [
+    { kind: 'key', id: key?.keyId, name: key?.name },
+    { kind: 'person', id: person.userId, name: person.email },
+  ]);
 });
 
 test('200 a key that may not read credits reads no ledger', async () => {

@@ -55,6 +55,16 @@ const fields: readonly (readonly [object, passed: readonly object[], ignored: re
     [template({ text: '{{prompt}}' }), entry('file')],
   ],
   [
+    { duration: { values: [5, 10] } },
+    ['own', 'ark', 'vllm', 'sglang', 'openrouter', 'generic', 'preview'].map((name) => entry(name)),
+    [template({ text: '{{prompt}}' }), entry('file')],
+  ],
+  [
+    { ratio: { values: ['16:9', '9:16'] } },
+    ['own', 'ark', 'vllm', 'sglang', 'openrouter', 'generic', 'preview'].map((name) => entry(name)),
+    [template({ text: '{{prompt}}' }), entry('file')],
+  ],
+  [
     { generateAudio: { default: false } },
     [
       entry('own'),
@@ -128,11 +138,18 @@ describe('a field that a client can ask for', () => {
     const tiers = [[template({ text: '{{prompt}}' })]];
     assert.deepEqual(resolved({ tiers }).problems, []);
     assert.deepEqual(resolved({ tiers, input: {} }).problems, []);
-    const twoLengths = { input: { duration: { values: [5, 10] } }, tiers: [[entry('file')]] };
-    assert.equal(resolved(twoLengths, { readFile: () => file }).problems.length, 1);
-    const oneEach = [5, 10].map((seconds) => entry('file', { model: `m-${seconds}`, rules: { durations: [seconds] } }));
-    assert.deepEqual(resolved({ ...twoLengths, tiers: [oneEach] }, { readFile: () => file }).problems, []);
   });
+
+  for (const [input, rules] of [
+    [{ duration: { values: [5, 10] } }, [{ durations: [5] }, { durations: [10] }]],
+    [{ ratio: { values: ['16:9', '9:16'] } }, [{ ratios: ['16:9'] }, { ratios: ['9:16'] }]],
+    [{ resolution: { values: ['480p', '720p'] } }, [{ resolutions: ['480p'] }, { resolutions: ['720p'] }]],
+  ] as const) {
+    test(`needs none where each entry makes one value of ${Object.keys(input).join()}`, () => {
+      const oneEach = rules.map((rule, index) => entry('file', { model: `m-${index}`, rules: rule }));
+      assert.deepEqual(resolved({ input, tiers: [oneEach] }, { readFile: () => file }).problems, []);
+    });
+  }
 
   test('by link is not passed on to an upstream that cannot fetch it', () => {
     const input = { videoUrls: { max: 1 } };

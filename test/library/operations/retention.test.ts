@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createHousekeep } from '../../../activities/maintenance/housekeeping.ts';
-import { housekeepingSteps } from '../../../src/temporal/schedules/housekeeping-steps.ts';
+import { type HousekeepingStep, housekeepingSteps } from '../../../src/temporal/schedules/housekeeping-steps.ts';
 import type { Actor } from '../../../src/accounts/operators/operator.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
@@ -126,6 +126,50 @@ for (const [deletePageOf, table, column, insert] of kinds) {
       [limitMs, limitMs + 1],
     );
     assert.equal(await deletePageOf(db, limitMs + 2, 10), 2);
+  });
+}
+
+/** The age at which housekeeping deletes the rows of each table, from the time in its column on. */
+const dayMs = 86_400_000;
+const ages: Readonly<Record<string, [step: HousekeepingStep, ageMs: number]>> = {
+  one_time_links: ['deleteExpiredLinks', 7 * dayMs],
+  sessions: ['deleteExpiredSessions', 0],
+  pending_proofs: ['deleteExpiredProofs', 0],
+  sign_in_tries: ['deleteExpiredSignInTries', 3_600_000],
+  create_attempts: ['deleteExpiredCreateAttempts', 7 * dayMs],
+  callback_deliveries: ['deleteExpiredAccountEvents', 90 * dayMs],
+  security_events: ['deleteExpiredSecurityEvents', 90 * dayMs],
+};
+
+async function housekeep(step: HousekeepingStep, promptsMs?: number): Promise<void> {
+  const { log, events, media, settings } = workerParts(database.db, tmpdir(), []);
+  const engine = { forgetTask: () => Promise.resolve(true) };
+  const retention = { ...settings.retention, promptsMs };
+  const run = createHousekeep({ db: database.db, log, events, media, engine, retention });
+  await silentActivity({ workflowId: 'housekeeping' }, () => run(step));
+}
+
+const countOf = async (table: string) => (await query(`select count(*)::int as count from ${table}`))[0]?.['count'];
+/** Far more than a slow machine takes from one statement to the next. */
+const marginMs = 600_000;
+
+for (const [, table, column, insert] of kinds) {
+  test(`housekeeping deletes the rows of ${table} at their age, more than a page of them, and no younger one`, async () => {
+    const [step, ageMs] = ages[table] ?? assert.fail(`no age of ${table}`);
+    await newUser();
+    await housekeep(step, 0);
+    const earlier = await countOf(table);
+    const limit = Date.now() - ageMs;
+    await query(insert, [limit + marginMs, randomUUID()]);
+    await Promise.all(Array.from({ length: 201 }, () => query(insert, [limit - marginMs, randomUUID()])));
+    await housekeep(step);
+    assert.equal(await countOf(table), Number(earlier) + 1);
+    const [oldest] = await query(
+      `select (extract(epoch from min(${column})) * 1000)::bigint as at from ${table} where ${column} < to_timestamp($1::float8 / 1000)`,
+      [limit + 2 * marginMs],
+    );
+    assert.equal(oldest?.['at'], limit + marginMs);
+    await housekeep(step, 0);
   });
 }
 

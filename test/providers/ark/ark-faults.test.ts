@@ -52,6 +52,12 @@ describe('a create that is answered', () => {
     [400, error('InvalidParameter'), input],
     [400, error('InvalidParameter.TaskTypeConstraint'), input],
     [400, error('MissingParameter'), input],
+    // Another Videogen has the codes of its own API.
+    [422, error('content_rejected'), content],
+    [422, error('image_unreachable'), input],
+    [422, error('image_invalid'), input],
+    [422, error('media_unreachable'), input],
+    [422, error('media_invalid'), input],
     [400, error('SomethingNew'), upstream],
     [400, error('constructor'), upstream],
     [404, error('SomethingNew'), upstream],

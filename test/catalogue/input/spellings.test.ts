@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ratioSpelling, resolutionSpelling } from '../../../src/catalogue/input/spellings.ts';
+
+for (const [spelling, meanings] of [
+  [
+    resolutionSpelling,
+    {
+      '480p': ['sd', '480', '854:480'],
+      '720p': ['hd', '720', '1280:720', '720:1280'],
+      '1080p': ['fhd', 'fullhd', '1080', '1920:1080'],
+      '1440p': ['qhd', '2k', '2560:1440'],
+      '2160p': ['uhd', '4k', '3840:2160'],
+    },
+  ],
+  [
+    ratioSpelling,
+    {
+      adaptive: ['auto', 'automatic', 'original', 'keep', 'keepratio'],
+      '16:9': ['landscape', 'horizontal', 'wide', 'widescreen', '1280:720', '16:9'],
+      '9:16': ['portrait', 'vertical', '720:1280'],
+      '1:1': ['square', '960:960'],
+      '21:9': ['ultrawide'],
+      '7:3': ['21:9'],
+    },
+  ],
+] as const) {
+  for (const [meant, spelled] of Object.entries(meanings)) {
+    test(`${spelled.join(', ')} stand for ${meant}`, () => {
+      assert.deepEqual(
+        spelled.map(spelling),
+        spelled.map(() => meant),
+      );
+    });
+  }
+}
+
+test('other words and numbers stand for nothing', () => {
+  for (const text of ['', 'large', '12', '12345', '72:12', '12345:720'])
+    assert.equal(resolutionSpelling(text), undefined);
+  for (const text of ['', 'round', '16', '12345:1']) assert.equal(ratioSpelling(text), undefined);
+});
