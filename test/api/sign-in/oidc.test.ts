@@ -7,7 +7,7 @@ import { findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { createSession, findSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { findUser } from '../../../src/accounts/people/users.ts';
-import { closeAccountAs } from '../../../src/tasks/end/account-closure.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { startIdentityProvider, type TestIdentityProvider, visit } from '../../support/servers/oidc-server.ts';
