@@ -34,6 +34,9 @@ const mostDraws = 20;
 type Mutant = { readonly file: string; readonly edit: Edit };
 type Verdict = 'types' | 'name' | 'room' | 'survived';
 
+/** Files that fail without any bug. */
+const broken = new Set<string>();
+
 const folder = await mkdtemp(join(tmpdir(), 'videogen-mutants-'));
 enterCopy(join(folder, 'copy'));
 const types = openTypes();
@@ -92,9 +95,6 @@ async function judge({ file, edit }: Mutant): Promise<{ readonly verdict: Verdic
     types.forget(file);
   }
 }
-
-/** Files that fail without any bug. */
-const broken = new Set<string>();
 
 /** Runs the files, until one fails that passes without the bug. */
 async function firstFailure(files: readonly string[], without: Planted['without']): Promise<string | undefined> {

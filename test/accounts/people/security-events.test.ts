@@ -60,8 +60,8 @@ test('an account lists its events and those of its members that concern no other
     details: { a: 1 },
   });
   const own = idsOf([third, second, first]);
-  const pageOf = async (limit: number, before?: number) =>
-    idsOf(await listAccountEvents(db, accounts[0], { before, limit }));
+  const pageOf = async (limit: number, cursor?: number) =>
+    idsOf(await listAccountEvents(db, accounts[0], { before: cursor, limit }));
   assert.deepEqual(await pageOf(10), own);
   assert.deepEqual(
     [await pageOf(1), await pageOf(1, own[0]), await pageOf(1, own[1])],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ratioSpelling, resolutionSpelling } from '../../../src/catalogue/input/spellings.ts';
+import { ratioSpelling, resolutionSpelling, type Spelling } from '../../../src/catalogue/input/spellings.ts';
 
-for (const [spelling, meanings] of [
+const spellings: readonly (readonly [spelling: Spelling, meanings: Readonly<Record<string, readonly string[]>>])[] = [
   [
     resolutionSpelling,
     {
@@ -24,7 +24,9 @@ for (const [spelling, meanings] of [
       '7:3': ['21:9'],
     },
   ],
-] as const) {
+];
+
+for (const [spelling, meanings] of spellings) {
   for (const [meant, spelled] of Object.entries(meanings)) {
     test(`${spelled.join(', ')} stand for ${meant}`, () => {
       assert.deepEqual(

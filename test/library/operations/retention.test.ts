@@ -141,7 +141,7 @@ const ages: Readonly<Record<string, [step: HousekeepingStep, ageMs: number]>> = 
   security_events: ['deleteExpiredSecurityEvents', 90 * dayMs],
 };
 
-async function housekeep(step: HousekeepingStep, promptsMs?: number): Promise<void> {
+async function runStep(step: HousekeepingStep, promptsMs?: number): Promise<void> {
   const { log, events, media, settings } = workerParts(database.db, tmpdir(), []);
   const engine = { forgetTask: () => Promise.resolve(true) };
   const retention = { ...settings.retention, promptsMs };
@@ -157,19 +157,19 @@ for (const [, table, column, insert] of kinds) {
   test(`housekeeping deletes the rows of ${table} at their age, more than a page of them, and no younger one`, async () => {
     const [step, ageMs] = ages[table] ?? assert.fail(`no age of ${table}`);
     await newUser();
-    await housekeep(step, 0);
+    await runStep(step, 0);
     const earlier = await countOf(table);
     const limit = Date.now() - ageMs;
     await query(insert, [limit + marginMs, randomUUID()]);
     await Promise.all(Array.from({ length: 201 }, () => query(insert, [limit - marginMs, randomUUID()])));
-    await housekeep(step);
+    await runStep(step);
     assert.equal(await countOf(table), Number(earlier) + 1);
     const [oldest] = await query(
       `select (extract(epoch from min(${column})) * 1000)::bigint as at from ${table} where ${column} < to_timestamp($1::float8 / 1000)`,
       [limit + 2 * marginMs],
     );
     assert.equal(oldest?.['at'], limit + marginMs);
-    await housekeep(step, 0);
+    await runStep(step, 0);
   });
 }
 
