@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { arkFields } from '../providers/option-fields.ts';
+import { arkTaskFields } from '../providers/option-fields.ts';
 import { placeholderProblems } from '../providers/placeholders.ts';
 import { costRule } from '../prices/upstream-cost.ts';
 import { rules } from '../models/model-rules.ts';
@@ -190,7 +190,7 @@ const workflow = z.strictObject({ ...size, workflow: fileName });
 export const parameterSchemas = {
   own: json,
   ark: json.superRefine((fields, context) => {
-    for (const name of arkFields.filter((field) => Object.hasOwn(fields, field))) {
+    for (const name of arkTaskFields.filter((field) => Object.hasOwn(fields, field))) {
       context.addIssue({ code: 'custom', path: [name], message: 'is set by this service from the task' });
     }
   }),

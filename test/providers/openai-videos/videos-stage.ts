@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import sharp from 'sharp';
 import type { JobRequest, LostCreate } from '../../../src/providers/provider-contract.ts';
-import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
+import type { DialectName } from '../../../src/providers/openai-videos/videos-dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { startVideosUpstream } from '../../fakes/videos-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
