@@ -3,11 +3,11 @@ import { deleteTaskContent, findOwedDeletion } from '../src/tasks/end/content-de
 import { isFinal } from '../src/catalogue/tasks/task.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';
 import { maxUploads } from '../src/media/references/upload-rules.ts';
-import type { PaymentDeps } from '../src/credits/payments/process-payments.ts';
+import type { PaymentDeps } from '../src/credits/payments/apply-payments.ts';
 import { endCheckout, listOpenCheckouts } from '../src/credits/payments/end-checkout.ts';
 import type { Engine } from '../src/catalogue/tasks/workflow-engine.ts';
 import { cancelGraceMs, findTask, failAndRefund } from '../src/tasks/task-rows.ts';
-import { deleteUpload, sweepDeletion } from './maintenance/sweep-deletions.ts';
+import { deleteUpload, sweepDeletedTask } from './maintenance/sweep-deleted-content.ts';
 import { pageSize, processRows, type RowDeps } from './maintenance/for-each-row.ts';
 
 export type EmptyAccountDeps = RowDeps &
@@ -69,7 +69,7 @@ async function emptyTask(deps: EmptyAccountDeps, taskId: string): Promise<void> 
   if (task === undefined) return;
   await deleteTaskContent(db, task, []);
   const owed = await findOwedDeletion(db, taskId);
-  if (owed !== undefined) await sweepDeletion(deps, owed);
+  if (owed !== undefined) await sweepDeletedTask(deps, owed);
 }
 
 async function deleteUploads(deps: EmptyAccountDeps, accountId: string): Promise<number> {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { compareOrder, describeDifferences, type OrderDifference } from '../src/media/video/compare-order.ts';
+import { compareWithOrder, describeDifferences, type OrderDifference } from '../src/media/video/compare-with-order.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';
 import type { TaskEvents } from '../src/tasks/emitted-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
@@ -50,7 +50,7 @@ export function createCompleteTask(deps: CompleteTaskDeps) {
 async function endByOrder(deps: RefundCreditsDeps, task: OrderedTask, result: TaskResult): Promise<FinalState> {
   const { db } = deps;
   const { taskId } = task;
-  const differences = compareOrder(task.param.input, result);
+  const differences = compareWithOrder(task.param.input, result);
   const settlement = await settleDelivery(db, task, { differences, seconds: countedSeconds(result) });
   return await endCounted(
     deps,

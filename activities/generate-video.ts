@@ -1,14 +1,14 @@
 import type { ReferenceMedia } from '../src/catalogue/media/media-by-role.ts';
 import { Context } from '@temporalio/activity';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
-import type { VideoForm } from '../src/catalogue/media/video-form.ts';
+import type { VideoForm } from '../src/catalogue/media/stored-video-form.ts';
 import { mediaUrlsOf } from '../src/catalogue/input/task-input.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { isFinal } from '../src/catalogue/tasks/task.ts';
 import { findTask, type GeneratingTask, pauseGeneration, beginGeneration } from '../src/tasks/task-rows.ts';
 import type { MediaFetch } from '../src/media/references/reference-media.ts';
 import { withRetryRecorded } from './activity-failure.ts';
-import type { GenerationAttempts } from './generation-attempts.ts';
+import type { RunningAttempts } from './running-attempts.ts';
 import type { Attempt, GenerationDeps } from './generation/attempt.ts';
 import { errorOf } from './generation/failures.ts';
 import { generate } from './generation/generate.ts';
@@ -17,10 +17,10 @@ import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
 import { referenceFolderOf } from './task-file-keys.ts';
 import { withWorkFolder } from './generation/work-folder.ts';
-import { type Machine, requireWorkingMachine } from './working-machine.ts';
+import { type Machine, requireWorkingMachine } from './require-working-machine.ts';
 
 export type GenerateVideoDeps = GenerationDeps & {
-  readonly attempts: GenerationAttempts;
+  readonly attempts: RunningAttempts;
   readonly fetchMedia: (fetch: MediaFetch) => Promise<ReferenceMedia>;
   /** Videos of upstreams are marked as made by a model. */
   readonly marksVideos: boolean;

@@ -8,7 +8,7 @@ import type { createReconcilePayments } from './maintenance/reconcile-payments.t
 import type { createReconcileTasks } from './maintenance/reconcile-tasks.ts';
 import type { createSendCallback } from './send-callback.ts';
 import type { createSettleProviderJobs } from './maintenance/settle-provider-jobs.ts';
-import type { createStartClosings, createStartOwedCallbacks } from './maintenance/start-owed.ts';
+import type { createStartClosings, createStartOwedCallbacks } from './maintenance/start-owed-workflows.ts';
 import type { createStoreResult } from './store-result.ts';
 import type { createTestProvider } from './test-provider.ts';
 

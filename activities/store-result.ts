@@ -3,13 +3,13 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
-import type { VideoForm } from '../src/catalogue/media/video-form.ts';
+import type { VideoForm } from '../src/catalogue/media/stored-video-form.ts';
 import type { TaskResult } from '../src/catalogue/tasks/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg/ffmpeg.ts';
 import { ReadTimeoutError } from '../src/media/video/read-video.ts';
-import { markVideo } from '../src/media/video/label-as-generated.ts';
+import { labelAsGenerated } from '../src/media/video/label-as-generated.ts';
 import { videoLayoutOf } from '../src/media/video/video-layout.ts';
-import { measureWhole, type VideoInspector } from '../src/media/video/inspect-video.ts';
+import { measureIfUsable, type VideoInspector } from '../src/media/video/inspect-video.ts';
 import type { VideoNormaliser } from '../src/media/ffmpeg/normalize-video.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';
 import type { TaskEvents } from '../src/tasks/emitted-events.ts';
@@ -19,7 +19,7 @@ import { withRetryRecorded } from './activity-failure.ts';
 import { keepAliveMs } from './heartbeats.ts';
 import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-file-keys.ts';
 import { withWorkFolder } from './generation/work-folder.ts';
-import { type Machine, requireWorkingMachine } from './working-machine.ts';
+import { type Machine, requireWorkingMachine } from './require-working-machine.ts';
 
 export type StoreResultDeps = {
   readonly db: Database;
@@ -148,14 +148,14 @@ async function marked(
   const isConverted = convertedPath !== videoPath;
   if (!isConverted && (await videoLayoutOf(videoPath)).manifest !== undefined) return videoPath;
   const { model } = form.mark;
-  return await markVideo(convertedPath, isConverted ? convertedPath : markedPath, { taskId, model, service });
+  return await labelAsGenerated(convertedPath, isConverted ? convertedPath : markedPath, { taskId, model, service });
 }
 
 /**
  * Stores a video and its poster directly under their final keys if neither needs a conversion; `storeResult` is skipped then. Returns
  * undefined for all others, which are staged: `storeResult` checks them, and retries while the store fails.
  */
-export async function storeDelivered(
+export async function storeUnconverted(
   { media, events }: { readonly media: Pick<ResultStore, 'put'>; readonly events: TaskEvents },
   taskId: string,
   { path, posterPath }: GeneratedVideo,
@@ -164,7 +164,7 @@ export async function storeDelivered(
   if (poster === undefined) return undefined;
   const startedAt = performance.now();
   try {
-    const measured = await measureWhole(path, poster);
+    const measured = await measureIfUsable(path, poster);
     if (measured === undefined) return undefined;
     const { video: videoKey, poster: posterKey } = resultKeysOf(taskId, measured.sha256);
     await Promise.all([media.put(videoKey, path), media.put(posterKey, poster)]);

@@ -13,7 +13,7 @@ import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
 import { callbackWorkflowId } from '../src/temporal/connection/task-queues.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/tasks/callbacks/callback.ts';
 import { type Owed, owedDeliveries } from '../src/tasks/task-end-event.ts';
-import { callbacksOf } from './steps.ts';
+import { callbacksOf } from './activity-proxies.ts';
 
 export type DeliverCallbackInput = {
   /** The id of the task for its callback, and that of the event for an event. */

@@ -12,7 +12,7 @@ import type { FinalState } from '../activities/end-task.ts';
 import type { StagedVideo } from '../activities/store-result.ts';
 import { type FailCode, failCodes, type TaskFailure } from '../src/catalogue/tasks/task.ts';
 import { notifyClient } from './deliver-callback.ts';
-import { bookkeeping, generationOf, remoteGenerationOf, storing } from './steps.ts';
+import { bookkeeping, generationOf, remoteGenerationOf, storing } from './activity-proxies.ts';
 
 export type VideoTaskInput = {
   readonly taskId: string;

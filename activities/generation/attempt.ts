@@ -6,11 +6,11 @@ import type { CatalogueModel } from '../../src/catalogue/file/catalogue-schema.t
 import type { Database } from '../../src/platform/database/database.ts';
 import type { JobRequest } from '../../src/providers/provider-contract.ts';
 import type { Providers } from '../../src/providers/registry.ts';
-import type { VideoForm } from '../../src/catalogue/media/video-form.ts';
+import type { VideoForm } from '../../src/catalogue/media/stored-video-form.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/task-rows.ts';
-import { TaskEnded } from '../generation-attempts.ts';
+import { TaskEnded } from '../running-attempts.ts';
 import { delayAbort, type StartDeadline } from '../abort-timers.ts';
-import type { Switches } from '../switches.ts';
+import type { ProviderSwitches } from '../watch-provider-switches.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import type { Stop } from '../../src/tasks/jobs/job.ts';
 
@@ -22,7 +22,7 @@ export type GenerationDeps = {
   /** The models of the catalogue in force. */
   readonly models: () => ReadonlyMap<string, CatalogueModel>;
   readonly providers: Providers;
-  readonly switches: Switches;
+  readonly switches: ProviderSwitches;
   /** Identifies an account to upstreams without naming it. */
   readonly hashAccount: (accountId: string) => string;
   readonly media: Pick<

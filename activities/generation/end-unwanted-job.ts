@@ -11,7 +11,7 @@ import type { JobBase, JobIn, Stop } from '../../src/tasks/jobs/job.ts';
 import { failureFor, providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { mediaUrlsOf } from '../../src/catalogue/input/task-input.ts';
 import { type Attempt, interrupted, isCancelled } from './attempt.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './step-outcome.ts';
 
 /** The upstream has certainly made no job: another provider may get the task, unless the task itself was refused. */
 export async function endDeclinedJob(

@@ -1,20 +1,20 @@
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
-import { fetchVideo } from './fetch.ts';
-import { followJob } from './follow.ts';
+import { fetchVideo } from './fetch-video.ts';
+import { followJob } from './follow-job.ts';
 import type { Job, Stop } from '../../src/tasks/jobs/job.ts';
-import type { Outcome } from './outcome.ts';
-import { recoverJob, resumeJob } from './recover.ts';
+import type { Outcome } from './step-outcome.ts';
+import { recoverJob, resumeJob } from './resume-job.ts';
 import { nextJob, type NextJob } from '../../src/tasks/jobs/next-job.ts';
-import { runJob } from './run-in-request.ts';
-import { submitJob } from './submit.ts';
+import { runJobInRequest } from './run-in-request.ts';
+import { submitJob } from './submit-job.ts';
 
 // A task's jobs, one after the other, until one has led to the video. `nextJob` (src/tasks/jobs/next-job.ts) selects each job; then its
 // state selects the step. src/tasks/jobs/job-states.ts declares the states and what they lead to.
 //
 // Every step commits its result, or ends the task or this attempt (src/tasks/jobs/decide-job-end.ts). The next attempt, also after a crash,
-// resumes the job from its row: `nextJob` finds the row, and `resumeJob` (recover.ts) returns its state.
+// resumes the job from its row: `nextJob` finds the row, and `resumeJob` (resume-job.ts) returns its state.
 
 /** The state machine of a job. */
 function step(attempt: Attempt, job: Job): Promise<Outcome> {
@@ -22,7 +22,7 @@ function step(attempt: Attempt, job: Job): Promise<Outcome> {
     case 'reserved':
       return untilDeadline(attempt, () => submitJob(attempt, job));
     case 'in_request':
-      return runJob(attempt, job);
+      return runJobInRequest(attempt, job);
     case 'unanswered':
       return untilDeadline(attempt, () => recoverJob(attempt, job));
     case 'running':

@@ -5,15 +5,15 @@ import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
 import { type Attempt, hasDeadlinePassed, interrupted, markGenerating } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { failureIn } from './failures.ts';
-import { stageAndEndJob } from './fetch.ts';
+import { stageAndEndJob } from './fetch-video.ts';
 import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './step-outcome.ts';
 import { coolDown, endJobWithTaskFailure, recordCost, endFailedJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { endDeclinedJob } from './end-unwanted-job.ts';
-import { requestFor } from './submit.ts';
+import { requestFor } from './submit-job.ts';
 
 /** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */
-export async function runJob(attempt: Attempt, job: JobIn<'in_request'>): Promise<Outcome> {
+export async function runJobInRequest(attempt: Attempt, job: JobIn<'in_request'>): Promise<Outcome> {
   const { deps } = attempt;
   const { pool, provider } = job;
   if (provider.runs === 'here') await markGenerating(attempt);

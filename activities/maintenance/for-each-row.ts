@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
-import { deleteCursor, readCursor, saveCursor } from '../../src/platform/database/vacuum.ts';
+import { deleteCursor, readCursor, saveCursor } from '../../src/platform/database/sweep-cursors.ts';
 import type { Logger } from 'pino';
 import type { TaskEvents } from '../../src/tasks/emitted-events.ts';
 import type { Database } from '../../src/platform/database/database.ts';

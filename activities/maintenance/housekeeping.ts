@@ -3,7 +3,7 @@ import { hourMs } from '../../src/platform/timing/duration.ts';
 import type { HousekeepingStep } from '../../src/temporal/schedules/housekeeping-steps.ts';
 import { deleteExpiredContent } from '../../src/tasks/end/content-deletion.ts';
 import { deleteExpiredUsers, listErasuresByCommand } from '../../src/accounts/people/erasure.ts';
-import { readCursor, saveCursor } from '../../src/platform/database/vacuum.ts';
+import { readCursor, saveCursor } from '../../src/platform/database/sweep-cursors.ts';
 import {
   createAttemptRetentionMs,
   deliveryRetentionMs,
@@ -26,11 +26,11 @@ import {
   deleteExpiredSignInTries,
 } from '../../src/library/operations/retention.ts';
 import { deleteRequestsUpTo, findCutoff, listOverlongLogs } from '../../src/library/request-log/logged-requests.ts';
-import { countUsage } from '../../src/credits/reports/task-usage.ts';
+import { addTasksToUsageSums } from '../../src/credits/reports/daily-task-costs.ts';
 import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/list/task-list.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../../src/media/references/upload-rows.ts';
-import { deleteUpload, type SweepDeps, sweepDeletions } from './sweep-deletions.ts';
+import { deleteUpload, type SweepDeps, sweepDeletedContent } from './sweep-deleted-content.ts';
 import { forEachRow, pageSize } from './for-each-row.ts';
 import { deleteTaskFiles } from '../task-file-keys.ts';
 
@@ -82,13 +82,13 @@ const steps: Record<HousekeepingStep, Step> = {
     await logErasuresByCommand({ db, log });
   },
   deleteExpiredRequests: trimRequestLog,
-  countUsage: ({ db }) => repeatPages(async () => (await countUsage(db, usagePageSize)).tasks, usagePageSize),
+  countUsage: ({ db }) => repeatPages(async () => (await addTasksToUsageSums(db, usagePageSize)).tasks, usagePageSize),
   deleteExpiredContent: async ({ db, retention: { promptsMs } }) => {
     if (promptsMs !== undefined) await deletePages(() => deleteExpiredContent(db, Date.now() - promptsMs, pageSize));
   },
   deleteExpiredMedia,
   deleteExpiredUploads,
-  sweepDeletions,
+  sweepDeletions: sweepDeletedContent,
 };
 
 export function createHousekeep(deps: HousekeepDeps) {

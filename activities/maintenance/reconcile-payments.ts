@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { dayMs } from '../../src/platform/timing/duration.ts';
 import { type PaymentsReconciled, reconcilePayments } from '../../src/credits/payments/payment-reconciliation.ts';
-import type { PaymentDeps } from '../../src/credits/payments/process-payments.ts';
+import type { PaymentDeps } from '../../src/credits/payments/apply-payments.ts';
 import type { SalesDeps } from '../close-account.ts';
 import type { RowDeps } from './for-each-row.ts';
 

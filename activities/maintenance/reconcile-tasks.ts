@@ -15,7 +15,7 @@ import {
   type UnfinishedTask,
   type WorkflowTermination,
 } from '../../src/tasks/list/task-list.ts';
-import { markReconciled } from '../../src/platform/database/vacuum.ts';
+import { markTasksReconciled } from '../../src/credits/last-checks.ts';
 import { owedDeliveries } from '../../src/tasks/task-end-event.ts';
 import { failAndRefund } from '../../src/tasks/task-rows.ts';
 import { forEachRow, type RowDeps } from './for-each-row.ts';
@@ -30,7 +30,7 @@ export type ReconcileTasksDeps = RowDeps & {
 export const startGraceMs = 10_000;
 /** A workflow task that can continue does so within this time, on a machine that is not overloaded. */
 const stepMs = 15_000;
-/** Later than the limits that the activity and the workflow enforce themselves (workflows/steps.ts), for when neither runs. */
+/** Later than the limits that the activity and the workflow enforce themselves (workflows/activity-proxies.ts), for when neither runs. */
 export const deadlineGraceMs = 2 * 60_000;
 
 type Reconciled = { started: number; refunded: number; failed: number };
@@ -55,7 +55,7 @@ async function reconcileTasks(deps: ReconcileTasksDeps): Promise<Reconciled> {
       deps.events.emit({ kind: 'task_reconciled', outcome });
     },
   });
-  await markReconciled(deps.db);
+  await markTasksReconciled(deps.db);
   await terminateWorkflows(deps);
   return { ...counts, failed };
 }

@@ -8,17 +8,17 @@ import { recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
 import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../../src/tasks/jobs/job-ends.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
-import type { Switches } from '../switches.ts';
+import type { ProviderSwitches } from '../watch-provider-switches.ts';
 import { forEachRow } from './for-each-row.ts';
 import type { GenerationDeps } from '../generation/attempt.ts';
-import { lookUpLostCreate } from '../generation/recover.ts';
+import { lookUpLostCreate } from '../generation/resume-job.ts';
 import { jobKeyOf } from '../../src/tasks/jobs/next-job.ts';
 import { recordCost } from '../../src/tasks/jobs/decide-job-end.ts';
 import { requestLimitMs, withinLimit } from '../generation/end-unwanted-job.ts';
 
 export type SettleProviderJobsDeps = Pick<GenerationDeps, 'db' | 'log' | 'events' | 'providers' | 'hashAccount'> & {
   readonly engine: Pick<Engine, 'cancelWorkflow'>;
-  readonly switches: Pick<Switches, 'isOff'>;
+  readonly switches: Pick<ProviderSwitches, 'isOff'>;
 };
 
 /** A page whose rows all wait for a provider that hangs takes a minute; the activity may take 90 s (workflows/reconcile.ts). */

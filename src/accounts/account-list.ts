@@ -1,5 +1,5 @@
 import { type Account, accountColumns } from './accounts.ts';
-import { isActive } from './keys/api-key.ts';
+import { activeKeySql } from './keys/api-key.ts';
 import { many, one } from '../platform/database/statement.ts';
 import { leastId } from '../platform/database/sql.ts';
 import { isUnfinished } from '../catalogue/tasks/task-conditions.ts';
@@ -9,12 +9,12 @@ export const countLimit = 10_000;
 type AccountCounts = Readonly<Record<'activeKeys' | 'waiting' | 'queuing' | 'generating' | 'tasks', number>>;
 
 /** Counts up to `countLimit`, so that an account with millions of tasks costs no more. */
-export const countOfAccount = one<AccountCounts, [accountId: string]>({
+export const countKeysAndTasks = one<AccountCounts, [accountId: string]>({
   name: 'count-of-account',
   text: `
 select
   (select count(*) from (
-    select from api_keys where account_id = $1 and ${isActive}
+    select from api_keys where account_id = $1 and ${activeKeySql}
     limit ${countLimit}
   ) keys) as "activeKeys",
   live.*,

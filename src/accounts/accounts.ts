@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from './operators/operator.ts';
 import type { Rate } from '../platform/timing/rate-limit.ts';
 import type { Database } from '../platform/database/database.ts';
-import { recordAction } from './operators/operator-actions.ts';
+import { changeWithAudit } from './operators/operator-actions.ts';
 import { maybeOne, type Runner } from '../platform/database/statement.ts';
 
 /** Times are Unix milliseconds. */
@@ -89,7 +89,7 @@ export function suspendAccountAs(
   actor: Actor,
   { accountId, suspended, reason }: Suspension,
 ): Promise<Account | undefined> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const before = await lockOpenAccount(transaction, accountId);
     const isUnchanged = (before?.suspendedAt !== undefined) === suspended;
     if (before === undefined || isUnchanged) return { answer: before };
@@ -113,7 +113,7 @@ export function limitAccountAs(
   actor: Actor,
   { accountId, ...change }: LimitChange,
 ): Promise<Account | undefined> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const before = await lockOpenAccount(transaction, accountId);
     if (before === undefined) return { answer: undefined };
     const createRate = change.createRate === undefined ? before.createRate : (change.createRate ?? undefined);
@@ -127,26 +127,4 @@ export function limitAccountAs(
 
 function limitsOf({ maxUnfinishedTasks, createRate }: Limits) {
   return { maxUnfinishedTasks, creates: createRate ?? null };
-}
-
-export const setAccountName = maybeOne<Account, [accountId: string, name: string]>({
-  name: 'rename-account',
-  text: `update accounts set name = $2 where id = $1 returning ${accountColumns}`,
-});
-
-export type Renaming = { readonly accountId: string; readonly name: string };
-
-/** Returns undefined for an unknown account. Throws `AccountClosed`. */
-export function renameAccountAs(
-  db: Database,
-  actor: Actor,
-  { accountId, name }: Renaming,
-): Promise<Account | undefined> {
-  return recordAction(db, actor, async (transaction) => {
-    const before = await lockOpenAccount(transaction, accountId);
-    if (before === undefined || before.name === name) return { answer: before };
-    const answer = await setAccountName(transaction, accountId, name);
-    const details = { from: { name: before.name }, to: { name } };
-    return { answer, done: { action: 'accounts.rename', accountId, details } };
-  });
 }

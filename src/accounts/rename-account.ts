@@ -1,16 +1,45 @@
-import { lockOpenAccount, setAccountName } from './accounts.ts';
-import type { By } from './people/members.ts';
-import { recordEvent } from './people/security-events.ts';
+import { type Account, accountColumns, lockOpenAccount } from './accounts.ts';
+import { changeWithAudit } from './operators/operator-actions.ts';
+import type { Actor } from './operators/operator.ts';
+import type { OwnerChange } from './people/change-members.ts';
+import { recordSecurityEvent } from './people/security-events.ts';
 import type { Database } from '../platform/database/database.ts';
+import { maybeOne } from '../platform/database/statement.ts';
+
+const setAccountName = maybeOne<Account, [accountId: string, name: string]>({
+  name: 'rename-account',
+  text: `update accounts set name = $2 where id = $1 returning ${accountColumns}`,
+});
+
+export type Renaming = { readonly accountId: string; readonly name: string };
+
+/** Returns undefined for an unknown account. Throws `AccountClosed`. */
+export function renameAccountAs(
+  db: Database,
+  actor: Actor,
+  { accountId, name }: Renaming,
+): Promise<Account | undefined> {
+  return changeWithAudit(db, actor, async (transaction) => {
+    const before = await lockOpenAccount(transaction, accountId);
+    if (before === undefined || before.name === name) return { answer: before };
+    const answer = await setAccountName(transaction, accountId, name);
+    const details = { from: { name: before.name }, to: { name } };
+    return { answer, done: { action: 'accounts.rename', accountId, details } };
+  });
+}
 
 /** An owner renames their account. The event has both names. Throws `AccountClosed`. */
-export function renameOwnAccount(db: Database, { session, accountId, origin }: By, name: string): Promise<void> {
+export function renameOwnAccount(
+  db: Database,
+  { session, accountId, origin }: OwnerChange,
+  name: string,
+): Promise<void> {
   return db.transaction(async (run) => {
     const before = await lockOpenAccount({ run }, accountId);
     if (before === undefined || before.name === name) return;
     await setAccountName({ run }, accountId, name);
     const { userId, email } = session;
     const details = { from: before.name, to: name };
-    await recordEvent({ run }, { kind: 'account_renamed', userId, email, accountId, origin, details });
+    await recordSecurityEvent({ run }, { kind: 'account_renamed', userId, email, accountId, origin, details });
   });
 }

@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Account, findAccount } from '../accounts/accounts.ts';
 import type { Actor } from '../accounts/operators/operator.ts';
-import { recordAction } from '../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../accounts/operators/operator-actions.ts';
 import type { Database } from '../platform/database/database.ts';
 import { maybeOne, type Runner } from '../platform/database/statement.ts';
-import { openingEntry } from './ledger/ledger-entries.ts';
+import { openingEntry } from './ledger/ledger-entry-sql.ts';
 
 type NewAccount = { readonly name: string; readonly credits: number };
 
@@ -34,7 +34,7 @@ export async function createFirstAccount(db: Runner, account: NewAccount): Promi
 }
 
 export function openAccountAs(db: Database, actor: Actor, account: NewAccount): Promise<Account> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const accountId = await createAccount(transaction, account);
     const answer = await findAccount(transaction, accountId);
     if (answer === undefined) throw new Error(`account ${accountId} not found after its creation`);

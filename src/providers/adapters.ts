@@ -8,7 +8,7 @@ import { createComfyV2Provider } from './comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from './comfy/comfyui-provider.ts';
 import type { FrozenConfig, JobTerms, Provider, UpstreamClient, Warn } from './provider-contract.ts';
 import { credentialsOf, secretQueryOf } from './http/auth.ts';
-import { type ProviderFile, readProviderFile } from '../catalogue/providers/file-schema.ts';
+import { type ProviderFile, readProviderFile } from '../catalogue/providers/provider-file-schema.ts';
 import { fixedHeaders } from './http/headers.ts';
 import { createHttpProvider } from './http/http-provider.ts';
 import { createVideosProvider } from './openai-videos/videos-provider.ts';

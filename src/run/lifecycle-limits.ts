@@ -1,11 +1,11 @@
-import { endedPollMs } from '../../activities/generation-attempts.ts';
+import { endedPollMs } from '../../activities/running-attempts.ts';
 import { createGraceMs } from '../../activities/generation/attempt.ts';
-import { lookUpLimitMs } from '../../activities/generation/recover.ts';
+import { lookUpLimitMs } from '../../activities/generation/resume-job.ts';
 import { requestLimitMs } from '../../activities/generation/end-unwanted-job.ts';
 import { leftoverMs } from '../../activities/maintenance/housekeeping.ts';
 import { deadlineGraceMs, startGraceMs } from '../../activities/maintenance/reconcile-tasks.ts';
 import { stopGraceMs } from '../../activities/maintenance/settle-provider-jobs.ts';
-import { callbackGraceMs } from '../../activities/maintenance/start-owed.ts';
+import { callbackGraceMs } from '../../activities/maintenance/start-owed-workflows.ts';
 import { defaultDeadlineMs } from '../catalogue/models/model.ts';
 import {
   createAttemptRetentionMs,

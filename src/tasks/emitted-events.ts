@@ -1,4 +1,4 @@
-import type { OrderDifference } from '../media/video/compare-order.ts';
+import type { OrderDifference } from '../media/video/compare-with-order.ts';
 import type { Emits } from '../platform/metrics/emits.ts';
 import type { ProviderEvent } from '../providers/provider-events.ts';
 import type { EndedJob } from './jobs/job-ends.ts';

@@ -1,6 +1,6 @@
 import type { Task, TaskFailure, TaskResult } from '../catalogue/tasks/task.ts';
 import type { Database } from '../platform/database/database.ts';
-import { partialRefundEntry, refundEntry } from '../credits/ledger/ledger-entries.ts';
+import { partialRefundEntry, refundEntry } from '../credits/ledger/ledger-entry-sql.ts';
 import { eventOfEnd, taskEventIdOf } from './task-end-event.ts';
 import { isReserved } from './jobs/provider-pools.ts';
 import { maybeOne, none } from '../platform/database/statement.ts';

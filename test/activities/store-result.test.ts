@@ -16,7 +16,7 @@ import { createVideoNormaliser } from '../../src/media/ffmpeg/normalize-video.ts
 import type { ResultStore } from '../../src/media/store/result-store.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
-import type { VideoForm } from '../../src/catalogue/media/video-form.ts';
+import type { VideoForm } from '../../src/catalogue/media/stored-video-form.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import { silentEvents } from '../support/service/events.ts';
 import { createFolderStore } from '../support/folder-store.ts';

@@ -15,7 +15,7 @@ import { type Scope, scopes as allScopes } from '../../src/accounts/keys/api-key
 import { type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/platform/database/database.ts';
 import { closedSignUp } from '../../src/credits/sign-up/sign-up.ts';
 import { createApiKey } from '../../src/accounts/keys/keys.ts';
-import { createOperator } from '../../src/accounts/operators/operators.ts';
+import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
 
 // What every endpoint of a kind refuses in the same way, produced at each of them. A run of all tests fails when an endpoint
 // documents a refusal that neither this file nor its own tests have produced (test/support/tasks/recorded-outcomes.ts).

@@ -13,7 +13,7 @@ import { readVideo } from '../../src/media/video/read-video.ts';
 import { fetchReferenceMedia } from '../../src/media/references/reference-media.ts';
 import { readCatalogueFile } from '../../src/catalogue/file/catalogue-file.ts';
 import { parseAllowList } from '../../src/platform/outbound/guard/allow-list.ts';
-import { createGuardedClient } from '../../src/platform/outbound/client.ts';
+import { createGuardedClient } from '../../src/platform/outbound/guarded-client.ts';
 import { pinnedFfmpeg, taskInput } from '../providers/preview/render-support.ts';
 import type { Answer } from '../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../support/service/http-service.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { DialectName } from '../../src/providers/openai-videos/dialects.ts';
+import type { DialectName } from '../../src/providers/openai-videos/videos-dialects.ts';
 import { fakeVideoPath, send, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { type BookedState, createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 

@@ -9,7 +9,7 @@ import { findEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
 import { listSpendCaps } from '../../src/accounts/limits/spend-caps.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
 import { listActions } from '../../src/accounts/operators/operator-actions.ts';
-import { createOperator } from '../../src/accounts/operators/operators.ts';
+import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
 import { createUser } from '../../src/accounts/people/users.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { createTask } from '../support/service/started-api.ts';

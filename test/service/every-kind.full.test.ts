@@ -4,7 +4,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { decodeImage } from '../../src/media/pictures/image-decode.ts';
+import { decodeImage } from '../../src/media/pictures/decode-image.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { startArkUpstream } from '../fakes/ark.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { probeVideo } from '../../src/media/video/probe-video.ts';
-import { createOperator } from '../../src/accounts/operators/operators.ts';
+import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
 import { upstreamKey } from '../fakes/kinds.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
 import type { RunningUpstream } from '../fakes/upstream-books.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import type { GenerationAttempts } from '../../activities/generation-attempts.ts';
+import type { RunningAttempts } from '../../activities/running-attempts.ts';
 import type { WorkerParts } from '../../src/run/main/wire-activities.ts';
 import { isFinal, type FailCode } from '../../src/catalogue/tasks/task.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
@@ -19,7 +19,7 @@ const [startGraceMs, stopGraceMs] = [10_000, 30_000];
 describe('an operator', { concurrency: true }, () => {
   /** The task of each attempt of the worker that has ended. */
   const endedAttempts: string[] = [];
-  const watched = (attempts: GenerationAttempts): GenerationAttempts => ({
+  const watched = (attempts: RunningAttempts): RunningAttempts => ({
     begin: (taskId) => {
       const attempt = attempts.begin(taskId);
       const stop = () => {

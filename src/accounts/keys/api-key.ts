@@ -16,7 +16,7 @@ export type Scope = (typeof scopes)[number];
 export const ordinaryScopes: readonly Scope[] = ['tasks:write', 'tasks:read', 'credits:read'];
 
 /** SQL: a key is neither revoked nor expired. */
-export const isActive = 'revoked_at is null and (expires_at is null or expires_at > now())';
+export const activeKeySql = 'revoked_at is null and (expires_at is null or expires_at > now())';
 
 /** The spelling of requests and records: our own, or kie.ai's (docs/dialect-kie.md). */
 export const dialects = ['native', 'kie'] as const;

@@ -1,14 +1,14 @@
 import { v7 as uuidv7 } from 'uuid';
-import { isActive, type Scope } from './api-key.ts';
+import { activeKeySql, type Scope } from './api-key.ts';
 import type { ApiKey, NewKey } from './key-record.ts';
 import type { Actor } from '../operators/operator.ts';
 import { setCaps } from '../limits/spend-caps.ts';
 import { lockOpenAccount } from '../accounts.ts';
-import { type Database, partOf, readRow } from '../../platform/database/database.ts';
+import { type Database, joiningTransaction, readRow } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import { findOwnLimits, narrowKey, type OwnLimits, refuseSuccessor } from './narrow-new-key.ts';
+import { findKeyMakerLimits, narrowKey, type KeyMakerLimits, successorErrors } from './narrow-new-key.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
-import { recordAction } from '../operators/operator-actions.ts';
+import { changeWithAudit } from '../operators/operator-actions.ts';
 import { many, maybeOne, one, type Runner } from '../../platform/database/statement.ts';
 
 /** The columns that clients' and operators' keys share, as the fields of an `ApiKey`. */
@@ -21,7 +21,7 @@ const insertKey = {
   text: `
 insert into api_keys (id, account_id, name, hash, hint, scopes, expires_at, dialect, models, merge_repeats, spend_subject)
 select $1, id, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), $8, $10, $11, coalesce($12::uuid, gen_random_uuid()) from accounts
-where id = $2 and ($9::int is null or $9 > (select count(*) from api_keys where account_id = $2 and ${isActive}))
+where id = $2 and ($9::int is null or $9 > (select count(*) from api_keys where account_id = $2 and ${activeKeySql}))
 returning ${apiKeyColumns}`,
 };
 
@@ -69,7 +69,7 @@ export async function createApiKey(
 export const listApiKeys = many<ApiKey, [accountId: string]>({
   name: 'list-api-keys',
   text: `
-select ${apiKeyColumns} from api_keys where account_id = $1 order by ${isActive} desc, created_at desc, id desc limit 1000`,
+select ${apiKeyColumns} from api_keys where account_id = $1 order by ${activeKeySql} desc, created_at desc, id desc limit 1000`,
 });
 
 export const listApiKeysAfter = many<ApiKey, [accountId: string, after: string | undefined, limit: number]>({
@@ -120,7 +120,7 @@ export function createKeyWithKey(
   madeBy: string,
 ): Promise<MadeKey | TooManyKeys | BeyondCaller> {
   return db.transaction<MadeKey | TooManyKeys | BeyondCaller>(async (run) => {
-    const transaction = partOf({ run });
+    const transaction = joiningTransaction({ run });
     await lockOpenAccount(transaction, newKey.accountId);
     const narrowed = narrowKey(newKey, await limitsOf(transaction, newKey.accountId, madeBy));
     if ('errors' in narrowed) return { kind: 'beyond_caller', ...narrowed };
@@ -128,8 +128,8 @@ export function createKeyWithKey(
   });
 }
 
-async function limitsOf(db: Runner, accountId: string, keyId: string): Promise<OwnLimits> {
-  const own = await findOwnLimits(db, keyId, accountId);
+async function limitsOf(db: Runner, accountId: string, keyId: string): Promise<KeyMakerLimits> {
+  const own = await findKeyMakerLimits(db, keyId, accountId);
   if (own === undefined) throw new Error(`the calling key ${keyId} is not one of its account`);
   return own;
 }
@@ -158,7 +158,7 @@ type OldKey = Omit<NewKey, 'accountId'> & { readonly isActive: boolean };
 const findOld = maybeOne<OldKey, [keyId: string, accountId: string]>({
   name: 'find-key-to-rotate',
   text: `
-select name, scopes, dialect, models, merge_repeats as "mergeRepeats", spend_subject as "spendSubject", now() + (expires_at - created_at) as "expiresAt", ${isActive} as "isActive"
+select name, scopes, dialect, models, merge_repeats as "mergeRepeats", spend_subject as "spendSubject", now() + (expires_at - created_at) as "expiresAt", ${activeKeySql} as "isActive"
 from api_keys where id = $1 and account_id = $2`,
 });
 
@@ -182,7 +182,7 @@ export function rotateAccountKey(
     const missing = old.scopes.find((scope) => !within.includes(scope));
     if (missing !== undefined) return { kind: 'scope_missing', scope: missing };
     const own = madeBy === undefined ? undefined : await limitsOf({ run }, accountId, madeBy);
-    const errors = own === undefined ? [] : refuseSuccessor({ accountId, ...old }, own);
+    const errors = own === undefined ? [] : successorErrors({ accountId, ...old }, own);
     if (errors.length > 0) return { kind: 'beyond_caller', errors };
     const expiresAt = earliest(old.expiresAt, own?.expiresAt);
     const made = await insert({ run }, { accountId, ...old, expiresAt }, maxActiveKeys);
@@ -198,7 +198,7 @@ function earliest(...times: readonly (number | undefined)[]): number | undefined
 
 /** Returns undefined for an unknown account. Throws `AccountClosed`. */
 export function createKeyAs(db: Database, actor: Actor, newKey: NewKey): Promise<MadeKey | TooManyKeys | undefined> {
-  return recordAction<MadeKey | TooManyKeys | undefined>(db, actor, async (transaction) => {
+  return changeWithAudit<MadeKey | TooManyKeys | undefined>(db, actor, async (transaction) => {
     const { accountId } = newKey;
     if ((await lockOpenAccount(transaction, accountId)) === undefined) return { answer: undefined };
     const answer = await createAccountKey(transaction, newKey);
@@ -211,7 +211,7 @@ export function createKeyAs(db: Database, actor: Actor, newKey: NewKey): Promise
 
 /** Returns the time of the revocation, or undefined for an unknown key. */
 export function revokeKeyAs(db: Database, actor: Actor, keyId: string): Promise<number | undefined> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const revoked = await revokeApiKey(transaction, keyId);
     if (revoked?.changed !== true) return { answer: revoked?.revokedAt };
     const { accountId, name, hint, revokedAt } = revoked;

@@ -1,7 +1,7 @@
-import { isActive } from '../keys/api-key.ts';
+import { activeKeySql } from '../keys/api-key.ts';
 import { lockOpenAccount } from '../accounts.ts';
 import type { Actor } from '../operators/operator.ts';
-import { recordAction } from '../operators/operator-actions.ts';
+import { changeWithAudit } from '../operators/operator-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { many, maybeOne, none, type Runner } from '../../platform/database/statement.ts';
@@ -48,7 +48,7 @@ export const listSpendCaps = many<SpendCap, [accountId: string]>({
   name: 'list-spend-caps',
   text: `
 select ${capColumns} from spend_caps where account_id = $1
-  and (subject_kind <> 'key' or exists (select from api_keys where spend_subject = subject_id and ${isActive}))
+  and (subject_kind <> 'key' or exists (select from api_keys where spend_subject = subject_id and ${activeKeySql}))
 order by subject_kind, subject_id, array_position(array['day', 'month', 'total'], period)`,
 });
 
@@ -93,7 +93,7 @@ const spentAfter = `case when period_start > ${periodStart} then spent when peri
  * Counts a charge towards the caps, and marks those that it uses up. A period that began while its transaction waited does not count
  * it.
  */
-export const countSpending = none<[spending: Spending]>({
+export const addSpending = none<[spending: Spending]>({
   name: 'count-spending',
   text: `
 update spend_caps set period_start = ${currentPeriod}, spent = ${spentAfter},
@@ -125,7 +125,7 @@ type NewCap = {
 type Counted = { readonly account: string; readonly kind: string; readonly subject: string; readonly start: string };
 
 /** SQL: the charges less refunds of a subject's tasks since the start of a period, which is what its cap has to count. */
-export const spentSince = ({ account, kind, subject, start }: Counted) => `(
+export const spentSinceSql = ({ account, kind, subject, start }: Counted) => `(
   select coalesce(sum(credits_charged - credits_refunded), 0) from tasks
   where account_id = ${account} and created_at >= ${start}
     and (${kind} = 'account' or user_id = ${subject} or key_id in (select id from api_keys where spend_subject = ${subject}))
@@ -137,7 +137,7 @@ const upsertCap = none<[cap: NewCap]>({
   name: 'set-spend-cap',
   text: `
 insert into spend_caps (account_id, subject_kind, subject_id, period, credits, period_start, spent)
-select $1, $2, $3, period, $5, start, ${spentSince({ account: '$1', kind: '$2', subject: '$3', start: 'start' })}
+select $1, $2, $3, period, $5, start, ${spentSinceSql({ account: '$1', kind: '$2', subject: '$3', start: 'start' })}
 from (select period, ${startOf('period', 'clock_timestamp()')} as start from (select $4::text as period) given) starting
 on conflict (account_id, subject_id, period) do update
 set credits = excluded.credits, spent = excluded.spent, period_start = excluded.period_start, reached_in = null`,
@@ -193,7 +193,7 @@ export function setSpendCapsAs(
   subject: CapSubject,
   change: CapChange,
 ): Promise<boolean> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     await lockOpenAccount(transaction, accountId);
     const capsOf = async () =>
       JSON.stringify(

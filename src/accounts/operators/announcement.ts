@@ -1,5 +1,5 @@
 import type { Actor } from './operator.ts';
-import { recordAction } from './operator-actions.ts';
+import { changeWithAudit } from './operator-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none } from '../../platform/database/statement.ts';
 
@@ -39,7 +39,7 @@ returning text`,
 const remove = none({ name: 'remove-announcement', text: 'delete from announcements' });
 
 export function announceAs(db: Database, actor: Actor, announcement: Announcement): Promise<void> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const isNew = (await write(transaction, announcement)) !== undefined;
     const { text, level, link, endsAt: endTime } = announcement;
     const details = { text, level, link, endTime };
@@ -49,7 +49,7 @@ export function announceAs(db: Database, actor: Actor, announcement: Announcemen
 
 /** Removes the announcement, if there is one. */
 export function removeAnnouncementAs(db: Database, actor: Actor): Promise<void> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const shown = await readAnnouncement(transaction);
     await remove(transaction);
     const details = { text: shown?.text };

@@ -1,8 +1,8 @@
 import type { Actor, OperatorAction } from './operator.ts';
-import { type Database, partOf } from '../../platform/database/database.ts';
+import { type Database, joiningTransaction } from '../../platform/database/database.ts';
 import { many, none } from '../../platform/database/statement.ts';
 
-export type Done = {
+export type DoneAction = {
   readonly action: OperatorAction;
   readonly accountId?: string | undefined;
   readonly taskId?: string | undefined;
@@ -12,26 +12,26 @@ export type Done = {
 };
 
 /** The result of a change. Without `done` nothing was changed, and nothing is recorded. */
-export type Change<Answer> = { readonly answer: Answer; readonly done?: Done | undefined };
+export type AuditedChange<Answer> = { readonly answer: Answer; readonly done?: DoneAction | undefined };
 
 /** Makes an operator's change and records it in the audit log, in one transaction. `change` must not use the network. */
-export function recordAction<Answer>(
+export function changeWithAudit<Answer>(
   db: Database,
   actor: Actor,
-  change: (transaction: Database) => Promise<Change<Answer>>,
+  change: (transaction: Database) => Promise<AuditedChange<Answer>>,
 ): Promise<Answer> {
   return db.transaction(async (run) => {
-    const { answer, done } = await change(partOf({ run }));
+    const { answer, done } = await change(joiningTransaction({ run }));
     if (done !== undefined) await insertAction({ run }, actor, done);
     return answer;
   });
 }
 
 /**
- * Records an action in a transaction of the caller. `recordAction` cannot serve
+ * Records an action in a transaction of the caller. `changeWithAudit` cannot serve
  * changes that create their own actor.
  */
-export const insertAction = none<[actor: Actor, done: Done]>({
+export const insertAction = none<[actor: Actor, done: DoneAction]>({
   name: 'record-operator-action',
   text: `
 insert into operator_actions (operator_id, user_id, actor, request_id, action, account_id, task_id, key_id, details)
@@ -45,7 +45,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 });
 
 /** Times are Unix milliseconds. */
-export type RecordedAction = Done & {
+export type RecordedAction = DoneAction & {
   readonly accountName: string | undefined;
   readonly actionId: number;
   readonly actor: Actor;

@@ -1,5 +1,5 @@
 import type { Actor } from '../operators/operator.ts';
-import { recordAction } from '../operators/operator-actions.ts';
+import { changeWithAudit } from '../operators/operator-actions.ts';
 import type { OwnAccount } from './memberships.ts';
 import type { SignedIn } from '../sign-in/session-terms.ts';
 import { hourMs } from '../../platform/timing/duration.ts';
@@ -41,7 +41,7 @@ export function viewAccountAs(
     reason,
   }: Pick<SignedIn, 'sessionId'> & { readonly accountId: string; readonly reason: string },
 ): Promise<boolean> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const isFound = (await begin(transaction, sessionId, accountId)) !== undefined;
     return { answer: isFound, ...(isFound && { done: { action: 'accounts.view', accountId, details: { reason } } }) };
   });

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Actor } from '../operators/operator.ts';
-import { erasedUser } from './user-rules.ts';
+import { erasedUser } from './email-and-password-format.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { type Change, recordAction } from '../operators/operator-actions.ts';
-import { isLastOperator, type Named } from './people-actions.ts';
+import { type AuditedChange, changeWithAudit } from '../operators/operator-actions.ts';
+import { isLastOperator, type UserIdOrEmail } from './people-actions.ts';
 import { many, maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
 import { findUser, findUserByEmail, lockEmail, lockUser, type User } from './users.ts';
 
@@ -11,7 +11,7 @@ import { findUser, findUserByEmail, lockEmail, lockUser, type User } from './use
  * Lets the rest of the transaction change append-only records, whose triggers
  * read this setting.
  */
-export const allowErasure = none<[]>({
+export const allowAppendOnlyChanges = none<[]>({
   name: 'allow-erasure',
   text: `select set_config('videogen.erasure', 'on', true)`,
 });
@@ -47,7 +47,7 @@ select ((select count(*) from links) + (select count(*) from events) + (select c
 });
 
 async function erase(db: Runner, userId: string | undefined, email: string): Promise<number> {
-  await allowErasure(db);
+  await allowAppendOnlyChanges(db);
   return (await eraseRecords(db, userId, email)).records;
 }
 
@@ -71,7 +71,7 @@ order by id for no key update`,
 });
 
 /** Locks the e-mail address first, as sign-ins do, so that the person joins no further account. */
-async function lockPerson(db: Database, named: Named): Promise<User | undefined> {
+async function lockPerson(db: Database, named: UserIdOrEmail): Promise<User | undefined> {
   const found = await ('userId' in named ? findUser(db, named.userId) : findUserByEmail(db, named.email));
   if (found === undefined) return undefined;
   await lockEmail(db, found.email);
@@ -106,10 +106,10 @@ type Erasure =
  * must stay lose the name and the address. An address without a user is erased,
  * too, because invitations and records may contain it.
  */
-export function eraseUserAs(db: Database, actor: Actor, named: Named): Promise<Erasure> {
+export function eraseUserAs(db: Database, actor: Actor, named: UserIdOrEmail): Promise<Erasure> {
   const isSelf = actor.kind === 'user' && 'userId' in named && actor.userId === named.userId.toLowerCase();
   const by = isSelf ? { ...actor, name: erasedUser } : actor;
-  return recordAction<Erasure>(db, by, async (transaction) => {
+  return changeWithAudit<Erasure>(db, by, async (transaction) => {
     const user = await lockPerson(transaction, named);
     if (user === undefined) return eraseUnknown(transaction, named);
     if (await isLastOperator(transaction, user)) return { answer: 'last_operator' };
@@ -121,7 +121,7 @@ export function eraseUserAs(db: Database, actor: Actor, named: Named): Promise<E
   });
 }
 
-async function eraseUnknown(db: Database, named: Named): Promise<Change<Erasure>> {
+async function eraseUnknown(db: Database, named: UserIdOrEmail): Promise<AuditedChange<Erasure>> {
   if ('userId' in named) {
     const { userId } = named;
     return { answer: (await wasErased(db, userId)).exists ? { userId } : 'person_not_found' };

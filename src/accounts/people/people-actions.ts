@@ -13,9 +13,9 @@ import {
   withdrawSetupLinks,
 } from '../sign-in/one-time-links.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
-import { type MailedLink, mailLink } from '../sign-in/queue-link-mail.ts';
-import { recordAction } from '../operators/operator-actions.ts';
-import { recordEvent } from './security-events.ts';
+import { type MailedLink, queueLinkMail } from '../sign-in/queue-link-mail.ts';
+import { changeWithAudit } from '../operators/operator-actions.ts';
+import { recordSecurityEvent } from './security-events.ts';
 import { endSessions } from '../sign-in/sessions.ts';
 import { none, one } from '../../platform/database/statement.ts';
 import { findUserByEmail, hasOperator, lockUser, setDisabled, setOperator, type User } from './users.ts';
@@ -28,11 +28,11 @@ export function inviteAs(
   mails?: MailQueue,
 ): Promise<MailedLink | undefined> {
   const { email, accountId, role = null, isOperator } = invitee;
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     if (accountId !== undefined && (await lockOpenAccount(transaction, accountId)) === undefined)
       return { answer: undefined };
     const link = await createInvitation(transaction, { actor: actor.name }, invitee);
-    const answer = await mailLink(transaction, mails, link, { email });
+    const answer = await queueLinkMail(transaction, mails, link, { email });
     return { answer, done: { action: 'people.invite', accountId, details: { email, role, isOperator } } };
   });
 }
@@ -49,7 +49,7 @@ select exists (
  * open or withdrawn one with this id.
  */
 export function withdrawInvitationAs(db: Database, actor: Actor, linkId: string): Promise<boolean> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const withdrawn = await withdrawInvitation(transaction, { actor: actor.name }, linkId);
     if (withdrawn === undefined) return { answer: (await wasWithdrawn(transaction, linkId)).exists };
     const { email, accountId } = withdrawn;
@@ -58,15 +58,26 @@ export function withdrawInvitationAs(db: Database, actor: Actor, linkId: string)
 }
 
 /** Creates a link for a new password, for an operator; undefined if no user has the e-mail. */
-export function resetAs(db: Database, actor: Actor, email: string, mails?: MailQueue): Promise<MailedLink | undefined> {
-  return recordAction(db, actor, async (transaction) => {
+export function resetPasswordAs(
+  db: Database,
+  actor: Actor,
+  email: string,
+  mails?: MailQueue,
+): Promise<MailedLink | undefined> {
+  return changeWithAudit(db, actor, async (transaction) => {
     const user = await findUserByEmail(transaction, email);
     if (user === undefined) return { answer: undefined };
     await withdrawResets(transaction, email);
     const link = await createLink(transaction, { purpose: 'reset', email, isOperator: false });
-    const answer = await mailLink(transaction, mails, link, { email });
+    const answer = await queueLinkMail(transaction, mails, link, { email });
     const details = { purpose: 'reset' };
-    await recordEvent(transaction, { kind: 'link_made', userId: user.userId, email, actor: actor.name, details });
+    await recordSecurityEvent(transaction, {
+      kind: 'link_made',
+      userId: user.userId,
+      email,
+      actor: actor.name,
+      details,
+    });
     return { answer, done: { action: 'people.reset', details: { userId: user.userId, email } } };
   });
 }
@@ -80,7 +91,7 @@ export function createSetupLink(db: Database): Promise<NewLink | undefined> {
   });
 }
 
-export type Named = { readonly userId: string } | { readonly email: string };
+export type UserIdOrEmail = { readonly userId: string } | { readonly email: string };
 
 type Changed = { readonly action: OperatorAction; readonly kind: SecurityEventKind };
 
@@ -103,23 +114,23 @@ export async function isLastOperator(db: Database, { userId, isOperator, isDisab
 function changeUserAs(
   db: Database,
   actor: Actor,
-  named: Named,
+  named: UserIdOrEmail,
   change: (transaction: Database, user: User) => Promise<Changed | LastOperator | undefined>,
 ): Promise<User | LastOperator | undefined> {
-  return recordAction<User | LastOperator | undefined>(db, actor, async (transaction) => {
+  return changeWithAudit<User | LastOperator | undefined>(db, actor, async (transaction) => {
     const known = 'userId' in named ? named : await findUserByEmail(transaction, named.email);
     const user = known && (await lockUser(transaction, known.userId));
     const changed = user && (await change(transaction, user));
     if (changed === 'last_operator') return { answer: changed };
     if (user === undefined || changed === undefined) return { answer: user };
     const { userId, email } = user;
-    await recordEvent(transaction, { kind: changed.kind, userId, email, actor: actor.name });
+    await recordSecurityEvent(transaction, { kind: changed.kind, userId, email, actor: actor.name });
     return { answer: user, done: { action: changed.action, details: { userId, email } } };
   });
 }
 
 /** Disables a user, ends their sessions and withdraws links to them; or enables them. */
-export function disableAs(db: Database, actor: Actor, named: Named, isDisabled: boolean) {
+export function setDisabledAs(db: Database, actor: Actor, named: UserIdOrEmail, isDisabled: boolean) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     if (user.isDisabled === isDisabled) return undefined;
     if (isDisabled && (await isLastOperator(transaction, user))) return 'last_operator';
@@ -133,7 +144,7 @@ export function disableAs(db: Database, actor: Actor, named: Named, isDisabled: 
 }
 
 /** Grants the operator role, or revokes it and withdraws links to the user. Sessions of operators are shorter, so all end. */
-export function setOperatorAs(db: Database, actor: Actor, named: Named, isOperator: boolean) {
+export function setOperatorAs(db: Database, actor: Actor, named: UserIdOrEmail, isOperator: boolean) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     if (user.isOperator === isOperator) return undefined;
     if (!isOperator && (await isLastOperator(transaction, user))) return 'last_operator';
@@ -144,7 +155,7 @@ export function setOperatorAs(db: Database, actor: Actor, named: Named, isOperat
   });
 }
 
-export function endSessionsAs(db: Database, actor: Actor, named: Named) {
+export function endSessionsAs(db: Database, actor: Actor, named: UserIdOrEmail) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     const ended = await endSessions(transaction, user.userId);
     return ended.length === 0 ? undefined : { action: 'people.end_sessions', kind: 'session_ended' };

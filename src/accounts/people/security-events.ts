@@ -18,7 +18,7 @@ export type NewSecurityEvent = {
 };
 
 /** Call it in the transaction of the change. */
-export const recordEvent = none<[event: NewSecurityEvent]>({
+export const recordSecurityEvent = none<[event: NewSecurityEvent]>({
   name: 'record-security-event',
   text: `
 insert into security_events (kind, user_id, email, account_id, actor, address, user_agent, details)
@@ -44,7 +44,7 @@ const columns = `id as "eventId", kind, user_id as "userId", email, account_id a
   user_agent as "userAgent", details, created_at as "createdAt"`;
 
 /** The events of an account, and those of its members that concern all their accounts; newest first. */
-export const listAccountEvents = many<SecurityEvent, [accountId: string, page: Page]>({
+export const listAccountSecurityEvents = many<SecurityEvent, [accountId: string, page: Page]>({
   name: 'list-account-security-events',
   text: `
 select ${columns} from (
@@ -59,7 +59,7 @@ select ${columns} from (
 });
 
 /** The events of the installation, newest first. */
-export const listAllEvents = many<SecurityEvent, [page: Page]>({
+export const listAllSecurityEvents = many<SecurityEvent, [page: Page]>({
   name: 'list-security-events',
   text: `select ${columns} from security_events where id < $1 order by id desc limit $2`,
   values: ({ before = Number.MAX_SAFE_INTEGER, limit }) => [before, limit],

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Role } from '../people/role.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
-import { recordEvent, type Origin } from '../people/security-events.ts';
+import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
 import { many, maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
 
 /** `confirm` opens the account of a sign-up. */
@@ -88,7 +88,7 @@ export type Invitee = Omit<LinkGrant, 'purpose' | 'email'> & { readonly email: s
 export async function createInvitation(db: Runner, by: ChangedBy, invitee: Invitee): Promise<NewLink> {
   const { email, accountId, role, isOperator } = invitee;
   await withdrawInvitationsTo(db, by, email, accountId);
-  await recordEvent(db, { kind: 'link_made', email, accountId, ...by, details: { email, role, isOperator } });
+  await recordSecurityEvent(db, { kind: 'link_made', email, accountId, ...by, details: { email, role, isOperator } });
   return createLink(db, { purpose: 'invite', ...invitee });
 }
 
@@ -101,7 +101,7 @@ export type Link = Omit<LinkGrant, 'request'> & {
 };
 
 // A setup link expires as soon as the installation has an operator.
-export const isOpen = `used_at is null and withdrawn_at is null and expires_at > now()
+export const openLinkSql = `used_at is null and withdrawn_at is null and expires_at > now()
   and (purpose <> 'setup' or not exists (select from users where is_operator and disabled_at is null))`;
 
 export const linkColumns = `one_time_links.id as "linkId", purpose, email, account_id as "accountId", role,
@@ -111,7 +111,7 @@ const findByHash = maybeOne<Link, [hash: Buffer]>({
   name: 'find-one-time-link',
   text: `
 select ${linkColumns}, accounts.name as "accountName"
-from one_time_links left join accounts on accounts.id = account_id where hash = $1 and ${isOpen}`,
+from one_time_links left join accounts on accounts.id = account_id where hash = $1 and ${openLinkSql}`,
 });
 
 /** Finds an open link. A malformed, unknown, used, withdrawn or expired one is undefined, without the reason. */
@@ -122,7 +122,7 @@ export async function findLink(db: Runner, token: string): Promise<Link | undefi
 /** Undefined if the link is no longer open. */
 export const consumeLink = maybeOne<{ linkId: string }, [linkId: string]>({
   name: 'consume-one-time-link',
-  text: `update one_time_links set used_at = now() where id = $1 and ${isOpen} returning id as "linkId"`,
+  text: `update one_time_links set used_at = now() where id = $1 and ${openLinkSql} returning id as "linkId"`,
 });
 
 export type Invitation = Pick<Link, 'linkId' | 'expiresAt'> & { readonly email: string; readonly role: Role };
@@ -133,14 +133,14 @@ export const listInvitations = many<Invitation, [accountId: string, page?: Invit
   name: 'list-invitations',
   text: `
 select id as "linkId", email, role, expires_at as "expiresAt" from one_time_links
-where account_id = $1 and purpose = 'invite' and ($2::uuid is null or id < $2) and ${isOpen} order by id desc limit $3`,
+where account_id = $1 and purpose = 'invite' and ($2::uuid is null or id < $2) and ${openLinkSql} order by id desc limit $3`,
   values: (accountId, { before, limit = 200 } = {}) => [accountId, before, limit],
 });
 
 /** The open invitations to an e-mail, for all accounts; at most 100. */
 export const listInvitationsTo = many<Link, [email: string]>({
   name: 'list-invitations-to-email',
-  text: `select ${linkColumns} from one_time_links where email = $1 and purpose = 'invite' and ${isOpen} order by id limit 100`,
+  text: `select ${linkColumns} from one_time_links where email = $1 and purpose = 'invite' and ${openLinkSql} order by id limit 100`,
 });
 
 type OperatorInvitation = {
@@ -158,7 +158,7 @@ export const listOperatorInvitations = many<OperatorInvitation>({
   text: `
 select id as "linkId", email, account_id as "accountId", (select name from accounts where id = account_id) as "accountName", role,
   expires_at as "expiresAt"
-from one_time_links where makes_operator and purpose = 'invite' and ${isOpen} order by id desc limit 200`,
+from one_time_links where makes_operator and purpose = 'invite' and ${openLinkSql} order by id desc limit 200`,
 });
 
 type Withdrawn = { readonly email: string; readonly accountId: string | undefined };
@@ -166,7 +166,7 @@ type Withdrawn = { readonly email: string; readonly accountId: string | undefine
 /** SQL: withdraws open links and records a security event for each. The arguments of `condition` begin with $4. */
 const withdrawing = (condition: string) => `
 with withdrawn as (
-  update one_time_links set withdrawn_at = now() where ${condition} and ${isOpen}
+  update one_time_links set withdrawn_at = now() where ${condition} and ${openLinkSql}
   returning purpose, email, account_id, role, makes_operator
 ), recorded as (
   insert into security_events (kind, email, account_id, actor, address, user_agent, details)

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../platform/database/database.ts';
-import { recordEvent, type Origin } from '../people/security-events.ts';
+import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import { hasSession } from './sessions.ts';
 import { lockUser } from '../people/users.ts';
@@ -61,7 +61,7 @@ export function addPasskey(
     if ((await listPasskeys({ run }, userId)).length >= maxPasskeys) return 'too_many_passkeys';
     const added = await insertPasskey({ run }, uuidv7(), userId, name, credential);
     if (added === undefined) return 'known_passkey';
-    await recordEvent({ run }, { kind: 'passkey_added', userId, email, origin, details: { name } });
+    await recordSecurityEvent({ run }, { kind: 'passkey_added', userId, email, origin, details: { name } });
     return added;
   });
 }
@@ -94,7 +94,7 @@ export function removePasskey(db: Database, { userId, email }: Person, passkeyId
   return db.transaction(async (run) => {
     const removed = await deletePasskey({ run }, userId, passkeyId);
     if (removed === undefined) return false;
-    await recordEvent({ run }, { kind: 'passkey_removed', userId, email, origin, details: removed });
+    await recordSecurityEvent({ run }, { kind: 'passkey_removed', userId, email, origin, details: removed });
     return true;
   });
 }

@@ -32,7 +32,7 @@ let dummy: Promise<string> | undefined;
  * Verifies a password. Without a hash, takes the same time and returns false,
  * so that the time of a response does not show which users exist.
  */
-export function isPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
+export function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
   return queued(async () => {
     dummy ??= hash('not a password of any user', cost);
     const isMatch = await verify(passwordHash ?? (await dummy), password);

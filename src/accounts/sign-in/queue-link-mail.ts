@@ -10,7 +10,7 @@ export type MailedLink = NewLink & {
 type Addressee = { readonly email: string; readonly accountId?: string | undefined };
 
 /** Queues the e-mail with a link in the transaction that creates it. Without a queue the installation has no mail server. */
-export async function mailLink(
+export async function queueLinkMail(
   db: Runner,
   mails: MailQueue | undefined,
   link: NewLink,

@@ -4,7 +4,7 @@ import type { Runner } from '../../platform/database/statement.ts';
 import { grantAccess, lockFirstAccount, lockOpenAccounts } from '../people/memberships.ts';
 import { consumeLink, type Link, withdrawResets } from './one-time-links.ts';
 import { removePasskeys, touchPasskey } from './passkey-rows.ts';
-import { type Origin, recordEvent } from '../people/security-events.ts';
+import { type Origin, recordSecurityEvent } from '../people/security-events.ts';
 import { createSession, endSession, endSessions, type NewSession, renewSession } from './sessions.ts';
 import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type User } from '../people/users.ts';
 
@@ -57,7 +57,7 @@ type Opening = SignIn & { readonly means: Proof['means'] | 'link'; readonly auth
 export async function openSession(db: Runner, { user, origin, means, before, authenticatedAt }: Opening) {
   const { userId, email } = user;
   if (before !== undefined) await endSession(db, before.userId, before.sessionId);
-  await recordEvent(db, { kind: 'signed_in', userId, email, origin, details: { means } });
+  await recordSecurityEvent(db, { kind: 'signed_in', userId, email, origin, details: { means } });
   return createSession(db, userId, origin, authenticatedAt);
 }
 
@@ -73,7 +73,7 @@ export function reauthenticate(
     const renewed = await renewSession({ run }, sessionId, proof.means === 'oidc' ? proof.authenticatedAt : undefined);
     if (renewed === undefined) return undefined;
     const details = { means: proof.means };
-    await recordEvent({ run }, { kind: 'reauthenticated', userId, email, origin, details });
+    await recordSecurityEvent({ run }, { kind: 'reauthenticated', userId, email, origin, details });
     return renewed;
   });
 }
@@ -81,7 +81,7 @@ export function reauthenticate(
 export function signOut(db: Database, { sessionId, userId, email }: SignedIn, origin: Origin): Promise<void> {
   return db.transaction(async (run) => {
     await endSession({ run }, userId, sessionId);
-    await recordEvent({ run }, { kind: 'signed_out', userId, email, origin });
+    await recordSecurityEvent({ run }, { kind: 'signed_out', userId, email, origin });
   });
 }
 
@@ -90,7 +90,8 @@ export function endOwnSession(db: Database, { userId, email }: SignedIn, origin:
   return db.transaction(async (run) => {
     const ended = await endSession({ run }, userId, sessionId);
     const details = { sessions: 1 };
-    if (ended !== undefined) await recordEvent({ run }, { kind: 'session_ended', userId, email, origin, details });
+    if (ended !== undefined)
+      await recordSecurityEvent({ run }, { kind: 'session_ended', userId, email, origin, details });
     return ended;
   });
 }
@@ -102,7 +103,7 @@ export function endOtherSessions(
 ): Promise<number> {
   return db.transaction(async (run) => {
     const { length: sessions } = await endSessions({ run }, userId, sessionId);
-    await recordEvent({ run }, { kind: 'session_ended', userId, email, origin, details: { sessions } });
+    await recordSecurityEvent({ run }, { kind: 'session_ended', userId, email, origin, details: { sessions } });
     return sessions;
   });
 }
@@ -124,7 +125,7 @@ export function changePassword(
     await setPassword({ run }, userId, passwordHash);
     await endSessions({ run }, userId, sessionId);
     await withdrawResets({ run }, email);
-    await recordEvent({ run }, { kind: 'password_changed', userId, email, origin });
+    await recordSecurityEvent({ run }, { kind: 'password_changed', userId, email, origin });
     return renewed;
   });
 }
@@ -152,7 +153,7 @@ export function acceptLink(db: Database, acceptance: LinkAcceptance): Promise<Ne
     if ((await consumeLink({ run }, link.linkId)) === undefined) return undefined;
     const user = known ?? (await createUser({ run }, { email, passwordHash, isOperator: false }));
     if (known !== undefined && link.purpose === 'reset') await resetUser({ run }, known.userId, passwordHash);
-    await grantLink({ run }, user, { ...link, ...account }, origin);
+    await grantFromLink({ run }, user, { ...link, ...account }, origin);
     return openSession({ run }, { user, origin, means: 'link', before });
   });
 }
@@ -177,7 +178,7 @@ async function resetUser(db: Runner, userId: string, passwordHash: string | unde
 }
 
 /** Gives a user what a consumed link grants. */
-export async function grantLink(
+export async function grantFromLink(
   db: Runner,
   user: User,
   { purpose, accountId, role, isOperator }: Pick<Link, 'purpose' | 'accountId' | 'role' | 'isOperator'>,
@@ -186,5 +187,5 @@ export async function grantLink(
   await grantAccess(db, user, { accountId, role, isOperator });
   const { userId, email } = user;
   const details = { purpose, role, isOperator };
-  await recordEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });
+  await recordSecurityEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });
 }

@@ -18,7 +18,7 @@ import { presentShareLink } from '../gallery/share-routes.ts';
 import { presentEvent } from '../callbacks/event-view.ts';
 import { withAttempts } from '../../tasks/callbacks/deliveries.ts';
 import { listOwnDeliveries, listOwnEvents } from '../../tasks/callbacks/own-deliveries.ts';
-import { listAccountEvents } from '../../accounts/people/security-events.ts';
+import { listAccountSecurityEvents } from '../../accounts/people/security-events.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
 import { maxUploads, uploadKey } from '../../media/references/upload-rules.ts';
 import { presentLedgerEntry } from './account-view.ts';
@@ -110,7 +110,7 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
   const uploads = await listUploadsOf(db, accountId, maxUploads);
   yield uploads.map((upload) => ({ kind: 'upload', ...upload, url: resultStore.link(uploadKey(upload)) }));
   yield* paged(
-    (last?: { eventId: number }) => listAccountEvents(db, accountId, { before: last?.eventId, limit }),
+    (last?: { eventId: number }) => listAccountSecurityEvents(db, accountId, { before: last?.eventId, limit }),
     (event) => ({ kind: 'securityEvent', event: presentSecurityEvent(event) }),
   );
 }

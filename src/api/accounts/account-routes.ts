@@ -1,13 +1,14 @@
 import { openAccountAs } from '../../credits/open-account.ts';
 import { z } from 'zod';
-import { accountState, accountStates, countLimit, countOfAccount, listAccounts } from '../../accounts/account-list.ts';
 import {
-  type Account,
-  findAccount,
-  limitAccountAs,
-  renameAccountAs,
-  suspendAccountAs,
-} from '../../accounts/accounts.ts';
+  accountState,
+  accountStates,
+  countLimit,
+  countKeysAndTasks,
+  listAccounts,
+} from '../../accounts/account-list.ts';
+import { type Account, findAccount, limitAccountAs, suspendAccountAs } from '../../accounts/accounts.ts';
+import { renameAccountAs } from '../../accounts/rename-account.ts';
 import { closeAccountAs } from '../../tasks/end/close-account-rows.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import {
@@ -101,7 +102,7 @@ const showOne = defineEndpoint({
   failures: ['account_not_found'],
   handler: async ({ query: { accountId } }, { db }) => {
     const account = existing(await findAccount(db, accountId), 'account_not_found');
-    return { account: presentAccount(account), counts: await countOfAccount(db, accountId) };
+    return { account: presentAccount(account), counts: await countKeysAndTasks(db, accountId) };
   },
 });
 

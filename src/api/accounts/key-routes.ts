@@ -19,7 +19,7 @@ import type { ApiKey } from '../../accounts/keys/key-record.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
 import { capFields } from '../credits/spend-cap-routes.ts';
 import { type ModelCatalogue, unknownModel } from '../../catalogue/models/model.ts';
-import { listKeyUses, maxTasksOfUse } from '../../credits/reports/usage.ts';
+import { listKeyUses, maxTasksOfUse } from '../../credits/reports/account-sums.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dayMs } from '../../platform/timing/duration.ts';
-import { listUsageDays, maxCounted, summarizeAccount } from '../../credits/reports/usage.ts';
+import { listUsageDays, maxCounted, summarizeAccount } from '../../credits/reports/account-sums.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
 import { unixMs } from '../core/request-fields.ts';

@@ -11,7 +11,7 @@ import type { KeyTouches } from '../../accounts/keys/key-touches.ts';
 import { type CallerWithTask, createCallerFinder } from '../../tasks/callers/find-caller.ts';
 import { hashApiKey } from '../../accounts/keys/key-format.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { findOperator } from '../../accounts/operators/operators.ts';
+import { findOperator } from '../../accounts/operators/operator-keys.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import type { BadKeys } from './limits/rate-limits.ts';
 

@@ -5,7 +5,7 @@ import type { Caller } from '../../accounts/keys/api-key.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { fieldPath, maxFieldErrors } from '../../platform/text/field-errors.ts';
 import { requestErrors, requestMessage } from '../../platform/text/validation-messages.ts';
-import { isPlainText, notPlainText } from '../../catalogue/input/request-text.ts';
+import { isPlainText, notPlainTextMessage } from '../../catalogue/input/request-text.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import type { Authentication } from './authentication.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
@@ -285,7 +285,7 @@ function queryObject({ querystring }: Context): Readonly<Record<string, unknown>
   const query = new URLSearchParams(querystring);
   const malformed = [...query].filter((pair) => !pair.every(isPlainText)).slice(0, maxFieldErrors);
   if (malformed.length > 0)
-    throw invalidRequest(malformed.map(([name]) => ({ path: fieldPath([name]), message: notPlainText })));
+    throw invalidRequest(malformed.map(([name]) => ({ path: fieldPath([name]), message: notPlainTextMessage })));
   const oneOrAll = (values: readonly string[]) => (values.length === 1 ? values[0] : values);
   return Object.fromEntries([...new Set(query.keys())].map((name) => [name, oneOrAll(query.getAll(name))]));
 }

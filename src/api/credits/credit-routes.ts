@@ -18,7 +18,7 @@ import {
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../core/idempotency-key.ts';
 import { creditBalance, ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
 import { presentUsageDay, usageDaySchema } from './usage-view.ts';
-import { listUsageDays } from '../../credits/reports/usage.ts';
+import { listUsageDays } from '../../credits/reports/account-sums.ts';
 
 const booksFields = {
   balance: creditBalance,

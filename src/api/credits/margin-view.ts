@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { BookedCredits, MarginRow } from '../../credits/reports/margin.ts';
-import { isRevenue } from '../../credits/reports/sections.ts';
+import { isRevenue } from '../../credits/reports/statement-sections.ts';
 
 export const marginSchema = z
   .strictObject({

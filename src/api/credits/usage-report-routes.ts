@@ -6,7 +6,7 @@ import { oneOf } from '../core/request-fields.ts';
 import { dayParameter, strictQuery } from '../core/query-parameters.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { csvLine } from '../../credits/reports/csv-line.ts';
-import { type GroupDay, listGroupDays, listLatencies, usageGroups } from '../../credits/reports/task-usage.ts';
+import { type GroupDay, listGroupDays, listLatencies, usageGroups } from '../../credits/reports/daily-task-costs.ts';
 import { groupDaySchema, modelUsageSchema, presentGroupDay, presentModels } from './usage-report-view.ts';
 
 const maxDays = 92;

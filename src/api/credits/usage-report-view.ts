@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { view } from '../core/view.ts';
-import { type GroupDay, type LatencyBucket, latencyOf } from '../../credits/reports/task-usage.ts';
+import { type GroupDay, type LatencyBucket, latencyOf } from '../../credits/reports/daily-task-costs.ts';
 
 const count = z.int().nonnegative();
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { UsageDay } from '../../credits/reports/usage.ts';
+import type { UsageDay } from '../../credits/reports/account-sums.ts';
 import { view } from '../core/view.ts';
 
 const credits = z.int().nonnegative();

@@ -11,7 +11,7 @@ export const documentsForCustomers: readonly string[] = ['quickstart', 'api', 'c
  * have, and services that are chained to each other.
  */
 const ownPrograms =
-  /videogen-(?:client|gateway)|videogen_gateway|`videogen [a-z]|"command": "videogen"|another Videogen|Videogen (?:behind|\(`)|A Videogen/i;
+  /videogen-(?:client|gateway)|videogen_gateway|`videogen [a-z]|cli\/cli\.js|another Videogen|Videogen (?:behind|\(`)|A Videogen/i;
 
 const marked = new Marked();
 

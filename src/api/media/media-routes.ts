@@ -1,4 +1,4 @@
-import type { OpenedLink, ResultStore } from '../../media/store/result-store.ts';
+import type { ServedFile, ResultStore } from '../../media/store/result-store.ts';
 import { answer, type AppRouter, type Context } from '../core/context.ts';
 import { existing } from '../core/http-error.ts';
 import type { WithClock } from '../core/endpoint.ts';
@@ -36,7 +36,7 @@ const openToAllSites = {
 };
 
 /** Every invalid link gets the same error, whether or not the file exists. */
-function openedLink(ctx: Context, store: ResultStore): OpenedLink {
+function openedLink(ctx: Context, store: ResultStore): ServedFile {
   const query = new URLSearchParams(ctx.querystring);
   // Repeated parameters make the link invalid.
   const [expires, signature] = [query.getAll('expires').join(), query.getAll('signature').join()];

@@ -20,7 +20,7 @@ import { allowSlowBody } from '../core/server/body-time.ts';
 import { isForm, maxFormOverhead, saveFormFile } from '../core/server/form-file.ts';
 import { announcedFileBytes, type FileLimit, saveBytes } from '../core/server/read-json.ts';
 import type { StoreUpload } from '../../media/references/store-upload.ts';
-import { type PreviewDeps, previewsOf } from '../../media/references/preview-links.ts';
+import { type PreviewDeps, uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
 import type { MediaKind } from '../../catalogue/input/input-bounds.ts';
 
@@ -122,6 +122,6 @@ export const previewUploads = defineEndpoint({
       .meta({ description: 'Signed links, valid for a day.' }),
   }),
   handler: async ({ caller: { accountId }, query: { urls } }, deps: PreviewDeps) => ({
-    previews: await previewsOf(deps, accountId, urls),
+    previews: await uploadPreviewsOf(deps, accountId, urls),
   }),
 });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import {
   countUnfinishedTasks,
-  listViolations,
   maxCallbacksCounted,
   maxTasksRead,
   readCallbackBacklog,
   sumCreatedOfDay,
   sumEndedOfDay,
 } from '../../library/operations/overview-counts.ts';
-import { readMaintenance } from '../../platform/database/vacuum.ts';
+import { listViolations } from '../../credits/ledger/ledger-audit.ts';
+import { readLastChecks } from '../../credits/last-checks.ts';
 import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
 import { countStuckTasks } from '../../tasks/list/task-list.ts';
 import { failCodes, failOutcome, type FailOutcome } from '../../catalogue/tasks/fail-code.ts';
@@ -113,7 +113,7 @@ async function readLastDay(db: Database) {
 }
 
 async function readLedgerState(db: Database) {
-  const [{ auditedAt, violations }, found] = await Promise.all([readMaintenance(db), listViolations(db)]);
+  const [{ auditedAt, violations }, found] = await Promise.all([readLastChecks(db), listViolations(db)]);
   return {
     auditedTime: auditedAt === 0 ? null : auditedAt,
     violations,

@@ -5,7 +5,7 @@ import { databaseFailures, HttpError, maxBodyBytes } from '../core/http-error.ts
 import { announcedBytes, readBytes } from '../core/server/read-json.ts';
 import type { Logger } from 'pino';
 import { InvalidEvent, type PaymentProvider, paymentProviderNames } from '../../credits/payments/payment-provider.ts';
-import { type PaymentDeps, processEvent } from '../../credits/payments/process-payments.ts';
+import { type PaymentDeps, applyPaymentEvent } from '../../credits/payments/apply-payments.ts';
 
 const types = ['application/json'];
 
@@ -41,7 +41,7 @@ export const hookEndpoints = paymentProviderNames.map((name) =>
         .catch((cause: unknown) => {
           throw cause instanceof InvalidEvent ? new HttpError('event_invalid', { cause }) : cause;
         });
-      await processEvent({ db, provider, serviceUrl, log, events }, event);
+      await applyPaymentEvent({ db, provider, serviceUrl, log, events }, event);
       return {};
     },
   }),

@@ -8,11 +8,11 @@ import {
   removeMember,
   withdrawMemberInvitation,
   TooManyMails,
-} from '../../accounts/people/members.ts';
+} from '../../accounts/people/change-members.ts';
 import { listInvitations } from '../../accounts/sign-in/one-time-links.ts';
 import { listMembers } from '../../accounts/people/person-list.ts';
 import { memberSchema, presentMember } from './person-view.ts';
-import { listAccountEvents } from '../../accounts/people/security-events.ts';
+import { listAccountSecurityEvents } from '../../accounts/people/security-events.ts';
 import { originOf, type PersonOfAccount, type SessionDeps } from '../sign-in/authenticate-session.ts';
 import { emailField } from './person-fields.ts';
 import { giveCookie } from '../sign-in/session-cookie.ts';
@@ -149,7 +149,7 @@ const events = defineEndpoint({
   query: strictQuery(numberedPage),
   data: eventsSchema,
   handler: async ({ accountId, query: { cursor: before, limit } }, { db }) =>
-    presentEvents(await listAccountEvents(db, accountId, { before, limit: limit + 1 }), limit),
+    presentEvents(await listAccountSecurityEvents(db, accountId, { before, limit: limit + 1 }), limit),
 });
 
 export const memberEndpoints = [list, invite, setRole, remove, withdraw, events];

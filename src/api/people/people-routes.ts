@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { roles } from '../../accounts/people/role.ts';
 import { eraseUserAs } from '../../accounts/people/erasure.ts';
 import {
-  disableAs,
+  setDisabledAs,
   endSessionsAs,
   inviteAs,
-  resetAs,
+  resetPasswordAs,
   setOperatorAs,
   withdrawInvitationAs,
 } from '../../accounts/people/people-actions.ts';
 import { listOperatorInvitations } from '../../accounts/sign-in/one-time-links.ts';
-import { listAllEvents } from '../../accounts/people/security-events.ts';
+import { listAllSecurityEvents } from '../../accounts/people/security-events.ts';
 import { listPeople } from '../../accounts/people/person-list.ts';
 import { personSchema, presentPerson } from './person-view.ts';
 import { findUser } from '../../accounts/people/users.ts';
@@ -64,7 +64,7 @@ const events = defineEndpoint({
   query: strictQuery(numberedPage),
   data: eventsSchema,
   handler: async ({ query: { cursor: before, limit } }, { db }) =>
-    presentEvents(await listAllEvents(db, { before, limit: limit + 1 }), limit),
+    presentEvents(await listAllSecurityEvents(db, { before, limit: limit + 1 }), limit),
 });
 
 const invite = defineEndpoint({
@@ -141,7 +141,7 @@ const reset = defineEndpoint({
   failures: ['person_not_found'],
   handler: async ({ actor, input: { userId } }, { db, mails, console: { publicUrl } }: SessionDeps & MailDeps) => {
     const { email } = existing(await findUser(db, userId), 'person_not_found');
-    return presentNewLink(publicUrl, existing(await resetAs(db, actor, email, mails), 'person_not_found'));
+    return presentNewLink(publicUrl, existing(await resetPasswordAs(db, actor, email, mails), 'person_not_found'));
   },
 });
 
@@ -151,7 +151,7 @@ const personChange = {
   data: z.strictObject({ userId: z.string() }),
 } as const;
 
-function changedUser(outcome: Awaited<ReturnType<typeof disableAs>>) {
+function changedUser(outcome: Awaited<ReturnType<typeof setDisabledAs>>) {
   if (outcome === 'last_operator') throw new HttpError('last_operator');
   return { userId: existing(outcome, 'person_not_found').userId };
 }
@@ -163,7 +163,7 @@ const disable = defineEndpoint({
   summary: 'Disable a person',
   description: 'Ends their sessions and withdraws open links to them. Idempotent.',
   failures: ['person_not_found', 'last_operator'],
-  handler: async ({ actor, input }, { db }) => changedUser(await disableAs(db, actor, input, true)),
+  handler: async ({ actor, input }, { db }) => changedUser(await setDisabledAs(db, actor, input, true)),
 });
 
 const enable = defineEndpoint({
@@ -173,7 +173,7 @@ const enable = defineEndpoint({
   summary: 'Enable a person',
   description: 'They can sign in again. Idempotent.',
   failures: ['person_not_found'],
-  handler: async ({ actor, input }, { db }) => changedUser(await disableAs(db, actor, input, false)),
+  handler: async ({ actor, input }, { db }) => changedUser(await setDisabledAs(db, actor, input, false)),
 });
 
 const endSessions = defineEndpoint({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { maxEmailLength, maxPasswordLength, normalEmail } from '../../accounts/people/user-rules.ts';
+import { maxEmailLength, maxPasswordLength, normalEmail } from '../../accounts/people/email-and-password-format.ts';
 import { required } from '../core/request-fields.ts';
 
 export const emailField = z

@@ -6,7 +6,7 @@ import { unknownName } from '../../platform/text/did-you-mean.ts';
 import { maxMarginMs, readBookedCredits, readMargin, readPaidMoney } from '../../credits/reports/margin.ts';
 import { providerStates, setProviderSwitchAs } from '../../tasks/jobs/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
-import { recordAction } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type ProviderTest, testOutcomes } from '../../catalogue/providers/provider-test-outcome.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
@@ -108,7 +108,7 @@ const test = defineEndpoint({
     const { outcome, status, latencyMs, detail } = await testProvider(provider);
     const answer = view(testSchema, { outcome, status, latencyMs, detail });
     const details = { provider, outcome, status, latencyMs };
-    return recordAction(db, actor, async () => ({ answer, done: { action: 'providers.test', details } }));
+    return changeWithAudit(db, actor, async () => ({ answer, done: { action: 'providers.test', details } }));
   },
 });
 

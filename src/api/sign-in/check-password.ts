@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import pLimit from 'p-limit';
 import type { SignedIn } from '../../accounts/sign-in/session-terms.ts';
-import { maxPasswordLength, minPasswordLength } from '../../accounts/people/user-rules.ts';
-import { hashPassword, isPassword } from '../../accounts/sign-in/passwords.ts';
-import { recordEvent } from '../../accounts/people/security-events.ts';
-import { beginTry, succeedTry } from '../../accounts/sign-in/sign-in-tries.ts';
+import { maxPasswordLength, minPasswordLength } from '../../accounts/people/email-and-password-format.ts';
+import { hashPassword, verifyPassword } from '../../accounts/sign-in/passwords.ts';
+import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
+import { countPasswordTry, markTrySucceeded } from '../../accounts/sign-in/password-tries.ts';
 import { findUserByEmail } from '../../accounts/people/users.ts';
 import type { Context } from '../core/context.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
@@ -36,19 +36,19 @@ export async function checkPassword(ctx: Context, deps: PasswordDeps, { email, p
   const tryId = await countTry(deps, email, source);
   const user = await findUserByEmail(db, email);
   const checkedHash = user?.passwordHash;
-  const isMatch = await isPassword(checkedHash, password);
+  const isMatch = await verifyPassword(checkedHash, password);
   if (user === undefined || checkedHash === undefined || !isMatch || user.isDisabled) {
     // People type passwords into the e-mail field, so an unknown e-mail is not recorded.
-    await recordEvent(db, { kind: 'sign_in_failed', userId: user?.userId, email: user?.email, origin });
+    await recordSecurityEvent(db, { kind: 'sign_in_failed', userId: user?.userId, email: user?.email, origin });
     throw new HttpError('sign_in_failed', { msg: 'the e-mail or the password is incorrect' });
   }
-  await succeedTry(db, tryId);
+  await markTrySucceeded(db, tryId);
   return { user, checkedHash };
 }
 
 async function countTry({ db }: WithDb, email: string, source: string): Promise<number> {
   if (counting.pendingCount >= maxWaiting) throw new HttpError('too_many_sign_ins');
-  const { tryId, waitSeconds } = await counting(() => beginTry(db, email, source));
+  const { tryId, waitSeconds } = await counting(() => countPasswordTry(db, email, source));
   if (tryId !== undefined) return tryId;
   throw new HttpError('too_many_sign_ins', { headers: { 'Retry-After': String(waitSeconds) } });
 }

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { Identified, IdentityProvider, OidcVisit } from '../../accounts/sign-in/identity-provider.ts';
-import { normalEmail } from '../../accounts/people/user-rules.ts';
+import { normalEmail } from '../../accounts/people/email-and-password-format.ts';
 import { describeError } from '../../platform/errors.ts';
-import { findIdentity, signInWithIdentity } from '../../credits/sign-up/oidc-identities.ts';
+import { findIdentity, signInWithIdentity } from '../../credits/sign-up/sign-in-with-identity.ts';
 import { beginProof, consumeProof } from '../../accounts/sign-in/pending-proofs.ts';
-import { recordEvent } from '../../accounts/people/security-events.ts';
+import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { NewSession } from '../../accounts/sign-in/sessions.ts';
 import { ProofOutdated, reauthenticate } from '../../accounts/sign-in/sign-in.ts';
 import { browserSession, originOf } from './authenticate-session.ts';
@@ -93,7 +93,7 @@ async function signIn(ctx: Context, deps: Deps, identified: Identified): Promise
   const signUp = { policy: deps.signUp, requestId: ctx.state.requestId };
   const signedIn = await signInWithIdentity(db, { ...identified, email }, { origin, before, signUp });
   if (signedIn !== undefined) return signedIn;
-  await recordEvent(db, { kind: 'sign_in_failed', email, origin, details: { means: 'oidc' } });
+  await recordSecurityEvent(db, { kind: 'sign_in_failed', email, origin, details: { means: 'oidc' } });
   return 'oidc_not_invited';
 }
 
@@ -110,7 +110,7 @@ async function authenticateAgain(
   if (session?.userId !== userId) return 'oidc_expired';
   if ((await findIdentity(db, issuer, subject))?.userId !== userId) {
     const { email } = session;
-    await recordEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'oidc' } });
+    await recordSecurityEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'oidc' } });
     return 'oidc_failed';
   }
   const renewed = await reauthenticate(db, session, origin, { means: 'oidc', authenticatedAt }).catch(

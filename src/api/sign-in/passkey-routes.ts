@@ -9,7 +9,7 @@ import {
   removePasskey,
 } from '../../accounts/sign-in/passkey-rows.ts';
 import { beginProof, consumeProof, type ProofKind } from '../../accounts/sign-in/pending-proofs.ts';
-import { recordEvent } from '../../accounts/people/security-events.ts';
+import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import { signIn } from '../../accounts/sign-in/sign-in.ts';
 import { answerSignedIn, cookieHeader, meSchema } from './signed-in.ts';
 import { browserSession, originOf, type SessionDeps } from './authenticate-session.ts';
@@ -139,7 +139,7 @@ const signInWithPasskey = defineEndpoint({
       (await consumeProof(db, 'passkey_sign_in', challenge)) !== undefined;
     const counter = await verifiedCounter(party, response, passkey, consumeChallenge).catch(async (error: unknown) => {
       const { userId, email } = passkey;
-      await recordEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'passkey' } });
+      await recordSecurityEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'passkey' } });
       throw error;
     });
     const { passkeyId } = passkey;

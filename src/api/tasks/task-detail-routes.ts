@@ -4,7 +4,7 @@ import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
 import { readTaskDetail } from '../../tasks/list/task-list.ts';
 import { countAhead, findMaker } from '../../tasks/list/task-maker.ts';
 import { findTask } from '../../tasks/task-rows.ts';
-import { previewsOf } from '../../media/references/preview-links.ts';
+import { uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { existing } from '../core/http-error.ts';
@@ -66,7 +66,7 @@ async function readSources(deps: Deps, task: Task): Promise<TaskSources> {
     presentTask(deps, task),
     readTaskDetail(deps.db, task.taskId),
     findMaker(deps.db, task.taskId),
-    previewsOf(deps, task.accountId, mediaUrls),
+    uploadPreviewsOf(deps, task.accountId, mediaUrls),
     isWaiting ? countAhead(deps.db, task.taskId) : undefined,
     findAccount(deps.db, task.accountId),
   ]);

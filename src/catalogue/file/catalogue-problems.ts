@@ -6,7 +6,7 @@ import { type TypeWords, validationMessage } from '../../platform/text/validatio
 export type Problem = { readonly path: readonly PropertyKey[]; readonly message: string };
 
 /** Parses the data, or returns every problem: its field, what is allowed there, and what was probably meant. */
-export function check<Data>(
+export function parseData<Data>(
   schema: z.ZodType<Data>,
   value: unknown,
 ): { readonly data?: Data | undefined; readonly problems: readonly Problem[] } {

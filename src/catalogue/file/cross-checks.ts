@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { unknownName } from '../../platform/text/did-you-mean.ts';
-import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue-problems.ts';
+import { parseData, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue-problems.ts';
 import { declaresParameter, parameterSchemas, previewProvider, type SecretRef, secretRef } from './provider-schema.ts';
 import type { modelRules } from '../models/model-rules.ts';
 
@@ -144,7 +144,7 @@ function providerNameProblems(path: Problem['path'], name: unknown, kinds: Kinds
 
 function parameterProblems(kind: unknown, parameters: unknown): readonly Problem[] {
   const schema = Object.entries(parameterSchemas).find(([name]) => name === kind)?.[1];
-  return schema === undefined ? [] : check<unknown>(schema, parameters).problems;
+  return schema === undefined ? [] : parseData<unknown>(schema, parameters).problems;
 }
 
 function duplicateNames(models: readonly unknown[]): readonly Problem[] {

@@ -7,7 +7,7 @@ import { ConfigError } from '../../platform/errors.ts';
 import { createSharedPoll } from '../../platform/timing/shared-poll.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Emits } from '../../platform/metrics/emits.ts';
-import type { PartName } from '../../platform/process/part-name.ts';
+import type { PartName } from '../../platform/process/process-part.ts';
 
 export type LiveCatalogue = {
   /** Returns the catalogue in force, which is immutable and replaced as a whole. */

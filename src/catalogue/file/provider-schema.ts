@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { arkFields } from '../providers/option-fields.ts';
+import { arkTaskFields } from '../providers/option-fields.ts';
 import { placeholderProblems } from '../providers/placeholders.ts';
 import { costRule } from '../prices/upstream-cost.ts';
 import { rules } from '../models/model-rules.ts';
@@ -199,7 +199,7 @@ const formFields = z
 export const parameterSchemas = {
   own: json,
   ark: json.superRefine((fields, context) => {
-    for (const name of arkFields.filter((field) => Object.hasOwn(fields, field))) {
+    for (const name of arkTaskFields.filter((field) => Object.hasOwn(fields, field))) {
       context.addIssue({ code: 'custom', path: [name], message: 'is set by this service from the task' });
     }
   }),

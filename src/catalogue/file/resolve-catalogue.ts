@@ -9,11 +9,11 @@ import {
   catalogueSchema,
   type TierEntry,
 } from './catalogue-schema.ts';
-import { ownSizeProblems, withOwnResolution } from '../input/own-size.ts';
+import { upstreamSizeProblems, withUpstreamResolution } from '../input/upstream-size.ts';
 import { passedFields } from '../input/passed-fields.ts';
 import { priceProblems } from '../prices/price-problems.ts';
 import { priceRowsOf } from '../prices/prices-schema.ts';
-import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue-problems.ts';
+import { parseData, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue-problems.ts';
 import { arkCreatePath, declaresParameter, previewProvider, type ProviderSettings } from './provider-schema.ts';
 import { type Locate, locateSample } from '../models/model-sample.ts';
 import { readsTextCommands } from '../models/text-commands.ts';
@@ -35,7 +35,7 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
   const { readFile = () => ({}), secretProblem = () => undefined, isReachableFrom = () => true } = world;
   const { locate = (path: string) => ({ path }) } = world;
   const files = readFiles(data, readFile);
-  const { data: checked, problems } = check(catalogueSchema, data);
+  const { data: checked, problems } = parseData(catalogueSchema, data);
   const all = [...problems, ...crossCheck(data, files, secretProblem)];
   if (checked === undefined || all.length > 0) return { problems: all };
   const { catalogue, problems: uncovered } = buildCatalogue(checked, files, isReachableFrom, locate);
@@ -50,7 +50,7 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
     ...uncovered,
     ...deadlineProblems(catalogue, files),
     ...paidRepeatProblems(checked),
-    ...ownSizeProblems([...catalogue.models.values()], (name) => catalogue.providers.get(name)?.kind),
+    ...upstreamSizeProblems([...catalogue.models.values()], (name) => catalogue.providers.get(name)?.kind),
   ];
   return contradictions.length > 0 ? { problems: contradictions } : { problems: [], catalogue };
 }
@@ -146,7 +146,7 @@ function buildTiers(one: ModelData, path: Problem['path'], { providers, files, r
   const covered = (one.tiers ?? short).map((tier, row) =>
     tier.map((data, column): CoveredEntry => {
       const settings = providers.get(data.provider) ?? { kind: 'preview' };
-      const entry = buildEntry(data, one, settings, knownRules(settings, data.model ?? one.model, files, reaches));
+      const entry = buildEntry(data, one, settings, upstreamRules(settings, data.model ?? one.model, files, reaches));
       const passes = passedFields(entry, settings, { files, canFetch });
       const passesIfReachable = passedFields(entry, settings, { files, canFetch: () => true });
       const at = [...path, ...(one.tiers === undefined ? ['providers', row] : ['tiers', row, column])];
@@ -195,7 +195,7 @@ function buildEntry(
     pool: `${provider}/${upstreamModel}`,
     weight,
     limit: entry.limit ?? shared.limit,
-    parameters: withOwnResolution(settings.kind, parameters, model.input),
+    parameters: withUpstreamResolution(settings.kind, parameters, model.input),
     rules: effectiveRules([...known, model.rules, shared.rules, entry.rules], model.input),
     ...(cost !== undefined && { cost }),
     ...(repeats && { onRefusedOutput: 'resubmit' as const }),
@@ -208,7 +208,7 @@ const onlyFrames = { framesWithReferences: false };
 const arkImages = { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 };
 
 /** Returns what an upstream is known to refuse, before the operator's own rules. */
-export function knownRules(
+export function upstreamRules(
   settings: ProviderSettings,
   upstreamModel: string,
   files: CatalogueFiles = new Map(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { anyOf, type RefuseUrl, urlSchema } from './request-text.ts';
-import { notList, notNumber } from './spellings.ts';
+import { allowedValuesText, type RefuseUrl, urlSchema } from './request-text.ts';
+import { notListMessage, notNumberMessage } from './spellings.ts';
 
 // The bounds that a model of the catalogue may set for its fields, and the schemas of requests that follow from them.
 
@@ -89,11 +89,11 @@ export const singleUrl = z.strictObject({ required: z.boolean().optional(), requ
 export const megabytes = (standard: number) => z.int().min(1).max(1000).default(standard);
 export const clipSeconds = z.int().min(1).max(600);
 export const clips = { min: z.int().min(0).max(20).default(0), max: z.int().min(1).max(20), requires };
-export const rightOrder = ({ min = 0, max }: { min?: number | undefined; max: number }) => min <= max;
+export const isMinAtMostMax = ({ min = 0, max }: { min?: number | undefined; max: number }) => min <= max;
 export const maxIsLess = { path: ['max'], error: 'must be at least min' };
 
-export type Several = { readonly min?: number | undefined; readonly max: number };
-export type ClipBounds = Several & {
+export type CountBounds = { readonly min?: number | undefined; readonly max: number };
+export type ClipBounds = CountBounds & {
   readonly requires?: string[] | undefined;
   readonly maxSeconds: number;
   readonly maxMegabytes: number;
@@ -101,7 +101,7 @@ export type ClipBounds = Several & {
 export type VideoBounds = ClipBounds & { readonly maxPixels: number };
 
 export function urlsSchema(
-  { min = 0, max }: Several,
+  { min = 0, max }: CountBounds,
   { refuseMediaUrl }: FieldRules,
   kind: MediaKind,
   description: string,
@@ -109,7 +109,7 @@ export function urlsSchema(
   const amount = min === max ? `${max}` : min === 0 ? `at most ${max}` : `${min} to ${max}`;
   const schema = z
     .array(urlSchema(refuseMediaUrl, true).meta({ contentMediaType: `${kind}/*` }), {
-      error: notList(`must be an array of ${amount} URLs`),
+      error: notListMessage(`must be an array of ${amount} URLs`),
     })
     .max(max, { error: max === 0 ? 'is not supported by this model; leave it out' : `must hold ${amount} URLs` })
     .min(min, { error: `must hold ${amount} URLs` })
@@ -129,10 +129,12 @@ export function defaultChoice<Value extends string>(
 
 export function durationSchema(bounds: DurationBounds) {
   const durations = durationsOf(bounds);
-  const seconds = z.number({ error: notNumber('must be a number of seconds') }).transform((value) => Math.round(value));
+  const seconds = z
+    .number({ error: notNumberMessage('must be a number of seconds') })
+    .transform((value) => Math.round(value));
   if ('values' in bounds) {
     return seconds
-      .refine((value) => durations.includes(value), { error: `must be ${anyOf(durations)} seconds` })
+      .refine((value) => durations.includes(value), { error: `must be ${allowedValuesText(durations)} seconds` })
       .meta({ description: `Seconds; default ${defaultDuration(bounds)}.`, enum: [...durations] });
   }
   const { min, max } = bounds;

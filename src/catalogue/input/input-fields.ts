@@ -12,9 +12,9 @@ import {
   singleUrl,
   megabytes,
   clipSeconds,
-  rightOrder,
+  isMinAtMostMax,
   maxIsLess,
-  type Several,
+  type CountBounds,
   type ClipBounds,
   type VideoBounds,
   urlsSchema,
@@ -24,8 +24,8 @@ import {
   clips,
 } from './input-bounds.ts';
 import { defaultOptions, inputOptions, optionsSchema, type OptionsBounds, type OptionValue } from './input-options.ts';
-import { fitsCharacters, isBlank, isPlainText, notPlainText, required, urlSchema } from './request-text.ts';
-import { notAmong, notBoolean, notSeed, ratioSpelling, resolutionSpelling } from './spellings.ts';
+import { fitsCharacters, isBlank, isPlainText, notPlainTextMessage, required, urlSchema } from './request-text.ts';
+import { notAmongMessage, notBooleanMessage, notSeedMessage, ratioSpelling, resolutionSpelling } from './spellings.ts';
 
 // The vocabulary of a create request: each field of `input` is declared once,
 // here. A model of the catalogue selects fields and bounds them. Validation,
@@ -98,7 +98,7 @@ export const inputFields = {
         .refine((prompt) => fitsCharacters(prompt, maxCharacters), {
           error: `must be at most ${maxCharacters} characters`,
         })
-        .refine(isPlainText, { error: notPlainText });
+        .refine(isPlainText, { error: notPlainTextMessage });
       if (isRequired) return text.meta({ minLength: 1, maxLength: maxCharacters, pattern: String.raw`\S` });
       return text.meta({ description: 'May be left out with an image.', maxLength: maxCharacters }).nullish();
     },
@@ -114,7 +114,7 @@ export const inputFields = {
       z
         .string({ error: 'must be a string' })
         .refine((text) => fitsCharacters(text, maxCharacters), { error: `must be at most ${maxCharacters} characters` })
-        .refine(isPlainText, { error: notPlainText })
+        .refine(isPlainText, { error: notPlainTextMessage })
         .meta({ description: 'A description of things that the video should not show.', maxLength: maxCharacters })
         .nullish(),
     record: z.string(),
@@ -126,7 +126,7 @@ export const inputFields = {
     standard: { values: ['720p'] },
     request: (bounds) =>
       z
-        .enum(bounds.values, { error: notAmong(bounds.values, resolutionSpelling) })
+        .enum(bounds.values, { error: notAmongMessage(bounds.values, resolutionSpelling) })
         .meta({ description: `Default ${defaultChoice(bounds, '720p')}.` })
         .nullish(),
     standardValue: (bounds) => defaultChoice(bounds, '720p'),
@@ -148,7 +148,7 @@ export const inputFields = {
     standard: { values: ['adaptive', '16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] },
     request: (bounds) =>
       z
-        .enum(bounds.values, { error: notAmong(bounds.values, ratioSpelling) })
+        .enum(bounds.values, { error: notAmongMessage(bounds.values, ratioSpelling) })
         .meta({
           description: `Default ${defaultChoice(bounds, '16:9')}${
             bounds.values.includes('adaptive') ? adaptiveText(bounds.default) : ''
@@ -169,8 +169,8 @@ export const inputFields = {
     standard: { default: true },
     request: ({ fixed, default: standard = true }) =>
       (fixed === undefined
-        ? z.boolean({ error: notBoolean() })
-        : z.literal(fixed, { error: notBoolean(`must be ${fixed}`) })
+        ? z.boolean({ error: notBooleanMessage() })
+        : z.literal(fixed, { error: notBooleanMessage(`must be ${fixed}`) })
       )
         .meta({ description: `Default ${fixed ?? standard}.` })
         .nullish(),
@@ -178,7 +178,7 @@ export const inputFields = {
     record: z.boolean(),
     kie: 'generate_audio',
   }),
-  imageUrls: field<readonly string[], Several & { requires?: string[] | undefined }, 'defaulted'>({
+  imageUrls: field<readonly string[], CountBounds & { requires?: string[] | undefined }, 'defaulted'>({
     kind: 'defaulted',
     bounds: z
       .strictObject({
@@ -186,7 +186,7 @@ export const inputFields = {
         max: z.int().min(0).max(inputLimits.maxImages),
         requires,
       })
-      .refine(rightOrder, maxIsLess),
+      .refine(isMinAtMostMax, maxIsLess),
     standard: { min: 0, max: 9 },
     request: (bounds, rules) =>
       urlsSchema(bounds, rules, 'image', 'Reference images; none for text-to-video.') as z.ZodType<
@@ -208,7 +208,7 @@ export const inputFields = {
         maxMegabytes: megabytes(100),
         maxPixels: z.int().min(1).max(36_000_000).default(8_294_400).meta({ description: 'Width × height.' }),
       })
-      .refine(rightOrder, maxIsLess),
+      .refine(isMinAtMostMax, maxIsLess),
     request: (bounds, rules) =>
       urlsSchema(
         bounds,
@@ -224,7 +224,7 @@ export const inputFields = {
     kind: 'optional',
     bounds: z
       .strictObject({ ...clips, maxSeconds: clipSeconds.default(60), maxMegabytes: megabytes(30) })
-      .refine(rightOrder, maxIsLess),
+      .refine(isMinAtMostMax, maxIsLess),
     request: (bounds, rules) =>
       urlsSchema(
         bounds,
@@ -242,7 +242,7 @@ export const inputFields = {
       .strictObject({ max: z.int().min(1).max(maxSeed).default(maxSeed), requires })
       .meta({ description: 'Videos can be repeated: a task without a seed gets one.' }),
     request: ({ max }) => {
-      const error = notSeed(max);
+      const error = notSeedMessage(max);
       return z
         .int({ error })
         .min(0, { error })

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { fitsCharacters, isPlainText, notPlainText } from './request-text.ts';
-import { notAmong, notBoolean, notNumber } from './spellings.ts';
+import { fitsCharacters, isPlainText, notPlainTextMessage } from './request-text.ts';
+import { notAmongMessage, notBooleanMessage, notNumberMessage } from './spellings.ts';
 
 // The options of one model: scalars that the vocabulary does not have, such as a style or a number of steps.
 
@@ -9,7 +9,7 @@ export type OptionValue = boolean | number | string;
 const optionName = z.string().regex(/^[a-z][A-Za-z0-9]{0,39}$/, {
   error: 'must be 1 to 40 letters or digits, beginning with a lower-case letter',
 });
-const optionText = z.string().max(500).refine(isPlainText, { error: notPlainText });
+const optionText = z.string().max(500).refine(isPlainText, { error: notPlainTextMessage });
 const option = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('boolean'), default: z.boolean().optional() }),
@@ -61,20 +61,20 @@ export const inputOptions = z
 
 /** The values of one option. */
 export function optionSchema(bounds: OptionBounds): z.ZodType<OptionValue> {
-  if (bounds.type === 'boolean') return z.boolean({ error: notBoolean() });
+  if (bounds.type === 'boolean') return z.boolean({ error: notBooleanMessage() });
   const { values } = bounds;
-  if (values !== undefined) return z.literal(values, { error: notAmong(values) });
+  if (values !== undefined) return z.literal(values, { error: notAmongMessage(values) });
   if (bounds.type === 'string') {
     const { maxCharacters } = bounds;
     return z
       .string({ error: 'must be a string' })
       .refine((text) => fitsCharacters(text, maxCharacters), { error: `must be at most ${maxCharacters} characters` })
-      .refine(isPlainText, { error: notPlainText })
+      .refine(isPlainText, { error: notPlainTextMessage })
       .meta({ maxLength: maxCharacters });
   }
   const kind = bounds.type === 'integer' ? 'a whole number' : 'a number';
   const { min = -1_000_000_000, max = 1_000_000_000 } = bounds;
-  const error = notNumber(`must be ${kind} from ${min} to ${max}`, bounds.type === 'integer');
+  const error = notNumberMessage(`must be ${kind} from ${min} to ${max}`, bounds.type === 'integer');
   const number = bounds.type === 'integer' ? z.int({ error }) : z.number({ error });
   return number.min(min, { error }).max(max, { error });
 }

@@ -1,4 +1,4 @@
-import { passedByFile } from '../providers/fields-of-file.ts';
+import { passedByFile } from '../providers/fields-passed-by-file.ts';
 import { isMinimaxH3, passesOption } from '../providers/option-fields.ts';
 import { passedByTemplate, readsOption, type TemplateFields } from '../providers/placeholders.ts';
 import type { FieldName } from './task-input.ts';

@@ -45,7 +45,7 @@ function urlProblem(url: string): string | undefined {
 }
 
 /** PostgreSQL can store neither, so no field may contain them. */
-export const notPlainText = 'must not contain NUL characters or unpaired surrogates';
+export const notPlainTextMessage = 'must not contain NUL characters or unpaired surrogates';
 
 /** True for a text in which nothing can be seen, such as one of zero-width spaces. */
 export function isBlank(text: string): boolean {
@@ -71,6 +71,6 @@ export function required(otherwise: string | ((input: unknown) => string)) {
 }
 
 /** Words for the allowed values in a message that begins with `must be`. */
-export function anyOf(values: readonly (string | number)[]): string {
+export function allowedValuesText(values: readonly (string | number)[]): string {
   return values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
 }

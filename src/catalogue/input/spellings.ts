@@ -1,5 +1,5 @@
 import { didYouMean } from '../../platform/text/did-you-mean.ts';
-import { anyOf, required } from './request-text.ts';
+import { allowedValuesText, required } from './request-text.ts';
 
 // Other spellings of a value that clients send, such as `16x9`, `720P` or `Auto`. Each field declares its own. A value decides what is paid
 // for, so a request with another spelling is refused with the value that was probably meant.
@@ -8,17 +8,19 @@ import { anyOf, required } from './request-text.ts';
 export type Spelling = (plain: string) => string | undefined;
 
 /** The message for a value that is not among the allowed ones. */
-export function notAmong(
+export function notAmongMessage(
   values: readonly (string | number)[],
   otherSpelling: Spelling = () => undefined,
-  must = `must be ${anyOf(values)}`,
+  must = `must be ${allowedValuesText(values)}`,
 ) {
   // The only value needs no suggestion.
-  return required((input) => (values.length === 1 ? must : suggest(must, meantValue(input, values, otherSpelling))));
+  return required((input) =>
+    values.length === 1 ? must : withSuggestion(must, meantValue(input, values, otherSpelling)),
+  );
 }
 
 /** Adds the value that was probably meant to a message. */
-export function suggest(message: string, meant: string | undefined): string {
+export function withSuggestion(message: string, meant: string | undefined): string {
   return meant === undefined ? message : `${message}; did you mean ${meant}?`;
 }
 
@@ -48,7 +50,7 @@ export function unknownModelMessage(input: unknown, names: readonly string[]): s
   if (typeof input !== 'string' || input.length > 200) return must;
   const plain = (name: string) => name.trim().toLowerCase();
   const meant = names.find((name) => plain(name) === plain(input)) ?? didYouMean(input, names);
-  return suggest(must, meant);
+  return withSuggestion(must, meant);
 }
 
 const resolutionNames: Readonly<Record<string, string>> = {
@@ -98,16 +100,16 @@ function greatestDivisor(a: number, b: number): number {
 }
 
 /** The message for a seed; other APIs read -1 as a random one. */
-export function notSeed(max: number) {
+export function notSeedMessage(max: number) {
   const must = `must be a whole number from 0 to ${max}`;
-  const other = notNumber(must, true);
+  const other = notNumberMessage(must, true);
   return (issue: { readonly input?: unknown }) =>
     issue.input === -1 ? `${must}; leave it out for a random one` : other(issue);
 }
 
 /** The message for a number; `5`, `5s` and `5 seconds` in text are 5. */
-export function notNumber(must: string, whole = false) {
-  return required((input) => suggest(must, typeof input === 'string' ? numberIn(input, whole) : undefined));
+export function notNumberMessage(must: string, whole = false) {
+  return required((input) => withSuggestion(must, typeof input === 'string' ? numberIn(input, whole) : undefined));
 }
 
 function numberIn(text: string, whole: boolean): string | undefined {
@@ -127,16 +129,16 @@ const truths: Readonly<Record<string, string>> = {
 };
 
 /** The message for a value that is not true or false. */
-export function notBoolean(must = 'must be true or false') {
+export function notBooleanMessage(must = 'must be true or false') {
   return required((input) => {
     const isSpelled = typeof input === 'string' || typeof input === 'number';
     const meant = isSpelled ? truths[String(input).trim().toLowerCase()] : undefined;
-    return suggest(must, meant !== undefined && must.includes(meant) ? meant : undefined);
+    return withSuggestion(must, meant !== undefined && must.includes(meant) ? meant : undefined);
   });
 }
 
 /** The message for a value that is not a list: one address alone means a list of one. */
-export function notList(must: string) {
+export function notListMessage(must: string) {
   return required((input) => {
     const isUrl = typeof input === 'string' && /^\s*https?:/i.test(input);
     return isUrl ? `${must}; put the URL into an array` : must;

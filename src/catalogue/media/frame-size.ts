@@ -55,7 +55,7 @@ export function isAbove(resolution: Resolution, { widthPx, heightPx }: FrameSize
 export const maxCutShare = 0.3;
 
 /** Returns why a last frame cannot end a video that begins with the first one; undefined if it can. */
-export function refuseLastFrame(first: FrameSize, last: FrameSize): string | undefined {
+export function lastFrameRefusal(first: FrameSize, last: FrameSize): string | undefined {
   const [one, other] = [first, last].map(({ widthPx, heightPx }) => widthPx / heightPx) as [number, number]; // of two
   if (Math.min(one, other) >= (1 - maxCutShare) * Math.max(one, other)) return undefined;
   return `is ${last.widthPx}×${last.heightPx} px and the first frame is ${first.widthPx}×${first.heightPx} px; crop both to the same shape`;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import { isPresent, type ModelInput, standardInput, type TaskInput } from '../input/task-input.ts';
-import { refuseTextCommands } from './text-commands.ts';
+import { textCommandRefusal } from './text-commands.ts';
 import { durationsOf, inputLimits, type Ratio, ratios, type Resolution, resolutions } from '../input/input-bounds.ts';
 
 // Limits of a model, a provider or an entry of a tier. Rules narrow the bounds of a create request and never widen them.
@@ -169,7 +169,7 @@ export function contradictionIn(by: InputRules): string | undefined {
 }
 
 /** Returns why the input is rejected, for the client: the messages name its model, never an upstream. */
-export function refusals(by: InputRules, model: string, input: TaskInput): readonly FieldError[] {
+export function ruleErrors(by: InputRules, model: string, input: TaskInput): readonly FieldError[] {
   const {
     resolutions: sizes,
     durations,
@@ -182,7 +182,7 @@ export function refusals(by: InputRules, model: string, input: TaskInput): reado
   const hasImages = imageCount > 0 || frame !== undefined;
   const allowed = hasImages ? by.ratiosWithImages : by.ratios;
   const suffix = `for ${model}`;
-  const command = refuseTextCommands(input.prompt);
+  const command = textCommandRefusal(input.prompt);
   const withImages = imageCount > 0 ? ' with reference images' : hasImages ? ' with a first or last frame' : '';
   const checks: readonly (readonly [boolean, string, string])[] = [
     [
@@ -223,7 +223,7 @@ function imageBounds({ min, max }: InputRules['images']): string {
 }
 
 /** Returns why a reference image is refused; its size is known only after it was fetched. */
-export function refuseImageSize({ images }: InputRules, { widthPx, heightPx }: FrameSize): string | undefined {
+export function imageSizeRefusal({ images }: InputRules, { widthPx, heightPx }: FrameSize): string | undefined {
   const { minPx, maxPx, minAspect, maxAspect } = images;
   if (Math.min(widthPx, heightPx) < minPx || Math.max(widthPx, heightPx) > maxPx) {
     return `each side of a reference image must be ${minPx} to ${maxPx} pixels`;

@@ -48,7 +48,7 @@ export function readTextCommands(text: string) {
 }
 
 /** Returns why a model that reads commands refuses a prompt; undefined if it has none. */
-export function refuseTextCommands(prompt: string): string | undefined {
+export function textCommandRefusal(prompt: string): string | undefined {
   // Other forms of the same characters, and characters that are not seen, as a vendor may normalize them.
   const plain = prompt.normalize('NFKC').replaceAll(/\p{Cf}/gu, '');
   const [, name] = anyForm.exec(plain) ?? [];

@@ -1,4 +1,4 @@
-import { minorDigits } from '../../catalogue/prices/money-amount.ts';
+import { minorDigits } from '../../catalogue/prices/minor-digits.ts';
 import { standardPriceName } from '../../catalogue/prices/price-conditions.ts';
 
 const plain = new Intl.NumberFormat('en');

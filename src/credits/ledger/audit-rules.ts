@@ -2,8 +2,8 @@ import type { Database } from '../../platform/database/database.ts';
 import { literals } from '../../platform/database/sql.ts';
 import { many } from '../../platform/database/statement.ts';
 import { refundKinds } from './credits.ts';
-import { priceOfTask } from '../prices/price-rule.ts';
-import { checkCaps, checkCodes } from './sold-credit-rules.ts';
+import { taskPriceSql } from '../prices/price-rule.ts';
+import { checkCaps, checkCodes } from './audit-codes-and-caps.ts';
 import { secondsTolerance } from '../../catalogue/prices/counted-seconds.ts';
 import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
 
@@ -118,7 +118,7 @@ const deliveredPrice = `(
       select least((param->'input'->>'duration')::integer, floor((result->>'durationSeconds')::float8 + ${secondsTolerance})::integer) as seconds,
         case when (param->'input'->>'generateAudio')::boolean and not (result->>'hasAudio')::boolean
           then shortfall->'silentPrices' else shortfall->'prices' end as listed
-    ) delivered cross join lateral ${priceOfTask({
+    ) delivered cross join lateral ${taskPriceSql({
       model: 't.model',
       accountId: 't.account_id',
       listed: 'delivered.listed',

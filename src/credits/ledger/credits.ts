@@ -1,7 +1,7 @@
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { AccountClosed, lockAccount } from '../../accounts/accounts.ts';
 import { type Database, violatedUniqueConstraint } from '../../platform/database/database.ts';
-import { type Change, recordAction } from '../../accounts/operators/operator-actions.ts';
+import { type AuditedChange, changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import { parametersOf } from '../../platform/database/sql.ts';
 import { many, maybeOne } from '../../platform/database/statement.ts';
 
@@ -38,7 +38,7 @@ const entryColumns = `id as "entryId", task_id as "taskId",
  * SQL: an id below all entries of the account from this time on (Unix
  * milliseconds). It is a bound, and not always that of the last entry before.
  */
-export function lastEntryBefore(account: string, ms: string): string {
+export function entryIdBeforeSql(account: string, ms: string): string {
   return `coalesce((select id from ledger_entries where kind = 'charge' and task_id = (
       select id from tasks where account_id = ${account} and created_at < to_timestamp(${ms} / 1000) - interval '5 minutes'
       order by created_at desc, id desc limit 1)), 0)`;
@@ -48,7 +48,7 @@ export function lastEntryBefore(account: string, ms: string): string {
  * SQL: an id above all entries of the account before this time. It is a bound,
  * and not always that of the first entry after.
  */
-export function firstEntryAfter(account: string, ms: string): string {
+export function entryIdAfterSql(account: string, ms: string): string {
   return `coalesce((select id from ledger_entries where kind = 'charge' and task_id = (
       select id from tasks where account_id = ${account} and created_at >= to_timestamp(${ms} / 1000) + interval '5 minutes'
       order by created_at, id limit 1)), ${Number.MAX_SAFE_INTEGER})`;
@@ -127,9 +127,9 @@ select balance, entry.* from accounts left join lateral (
   where account_id = ${$.accountId} and id < ${$.before}
     and (${$.kind} is null or kind = ${$.kind}) and (${$.taskId} is null or task_id = ${$.taskId})
     and (${$.fromMs} is null
-      or (created_at >= to_timestamp(${$.fromMs} / 1000) and id > ${lastEntryBefore($.accountId, $.fromMs)}))
+      or (created_at >= to_timestamp(${$.fromMs} / 1000) and id > ${entryIdBeforeSql($.accountId, $.fromMs)}))
     and (${$.toMs} is null
-      or (created_at < to_timestamp(${$.toMs} / 1000) and id < ${firstEntryAfter($.accountId, $.toMs)}))
+      or (created_at < to_timestamp(${$.toMs} / 1000) and id < ${entryIdAfterSql($.accountId, $.toMs)}))
   order by id desc limit ${$.limit}
 ) entry on true where accounts.id = ${$.accountId} order by "entryId" desc`,
   values: ({ before = Number.MAX_SAFE_INTEGER, ...filter }) => values({ ...filter, before }),
@@ -164,7 +164,7 @@ export type BookingOutcome =
 /** Books once for each idempotency key. A grant to a closed account throws `AccountClosed`; an adjustment may correct its books. */
 export async function bookCreditsAs(db: Database, actor: Actor, booking: Booking): Promise<BookingOutcome> {
   try {
-    return await recordAction(db, actor, (transaction) => bookOnce(transaction, booking));
+    return await changeWithAudit(db, actor, (transaction) => bookOnce(transaction, booking));
   } catch (error) {
     // Bookings of one account are serialized by its lock, so the other booking is for another account.
     if (violatedUniqueConstraint(error) !== 'ledger_by_idempotency_key') throw error;
@@ -181,7 +181,7 @@ from ledger_entries where idempotency_key = $1`,
   values: ({ idempotencyKey, accountId, kind, amount, reason }) => [idempotencyKey, accountId, kind, amount, reason],
 });
 
-async function bookOnce(transaction: Database, booking: Booking): Promise<Change<BookingOutcome>> {
+async function bookOnce(transaction: Database, booking: Booking): Promise<AuditedChange<BookingOutcome>> {
   const { accountId, kind, amount, reason } = booking;
   const account = await lockAccount(transaction, accountId);
   if (account === undefined) return { answer: { kind: 'account_not_found' } };

@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { lockOpenAccount } from '../../accounts/accounts.ts';
-import { recordAction } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none, type Runner } from '../../platform/database/statement.ts';
@@ -47,7 +47,7 @@ function hashCode(code: string): Buffer {
 const keyPrefix = 'code ';
 
 /** SQL: the hash of the code that a ledger entry's idempotency key names; null for another key. */
-export function codeOfKey(idempotencyKey: string): string {
+export function codeOfIdempotencyKeySql(idempotencyKey: string): string {
   return `case when ${idempotencyKey} ~ '^${keyPrefix}[0-9a-f]{64}$'
     then decode(substr(${idempotencyKey}, ${keyPrefix.length + 1}), 'hex') end`;
 }
@@ -69,7 +69,7 @@ export function createCodesAs(
   actor: Actor,
   batch: NewBatch,
 ): Promise<{ readonly batchId: string; readonly codes: readonly string[] }> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const codes = Array.from({ length: batch.codes }, newCode);
     const batchId = uuidv7();
     await insertBatch(transaction, batchId, batch, codes.map(hashCode));
@@ -104,7 +104,7 @@ export function withdrawCodesAs(
   actor: Actor,
   { batchId, reason }: { readonly batchId: string; readonly reason: string },
 ): Promise<CodeBatch | undefined> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const answer = await withdraw(transaction, batchId);
     if (answer?.changed !== true) return { answer };
     const { name, codes, redeemed } = answer;

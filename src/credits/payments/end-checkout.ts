@@ -1,5 +1,5 @@
 import { many } from '../../platform/database/statement.ts';
-import { applyPayment, type PaymentDeps } from './process-payments.ts';
+import { applyPayment, type PaymentDeps } from './apply-payments.ts';
 import { maxOpenTopUps } from './top-ups.ts';
 
 /** Lists the checkouts of an account that may still be paid. Older ones have expired at the provider. */

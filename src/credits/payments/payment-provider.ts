@@ -1,5 +1,5 @@
 // The only interface between purchases and a payment provider. Another provider is one folder that implements it, and a line in
-// open-payments.ts.
+// create-payment-provider.ts.
 
 export const paymentProviderNames = ['stripe'] as const;
 export type PaymentProviderName = (typeof paymentProviderNames)[number];

@@ -1,15 +1,15 @@
 import { hourMs } from '../../platform/timing/duration.ts';
 import { describeError } from '../../platform/errors.ts';
 import { DatabaseUnavailable } from '../../platform/database/database.ts';
-import { markPaymentsReconciled } from '../../platform/database/vacuum.ts';
+import { markPaymentsReconciled } from '../last-checks.ts';
 import { many } from '../../platform/database/statement.ts';
 import { type Payment, PaymentsUnavailable } from './payment-provider.ts';
-import { applyPayment, applyReversals, type PaymentDeps } from './process-payments.ts';
+import { applyPayment, applyReversals, type PaymentDeps } from './apply-payments.ts';
 import { listOpenReversals } from './book-reversals.ts';
-import { forgetUngranted } from './settle-payment.ts';
+import { deleteUngrantedPayment } from './settle-payment.ts';
 import {
-  expireUnknown,
-  expireWithoutCheckout,
+  expireUnknownCheckout,
+  expireTopUpsWithoutCheckout,
   findTopUpByPayment,
   type GrantObstacle,
   listUnfinishedTopUps,
@@ -57,7 +57,7 @@ export async function reconcilePayments(
   const createdBeforeMs = Date.now() - settlingMs;
   const unfinished = pagesOf((after) => listUnfinishedTopUps(db, { createdBeforeMs, after, limit: pageSize }));
   for await (const { checkoutId } of unfinished) await each({ checkoutId }, () => readAgain(deps, checkoutId));
-  await expireWithoutCheckout(db, Date.now() - checkoutMs);
+  await expireTopUpsWithoutCheckout(db, Date.now() - checkoutMs);
   for await (const paymentId of provider.listReversedPayments(sinceMs)) {
     // Most payments of a shared account at the provider are not ours.
     if ((await findTopUpByPayment(db, paymentId)) === undefined) continue;
@@ -77,7 +77,7 @@ async function readAgain(deps: PaymentDeps, checkoutId: string): Promise<void> {
   const payment = await deps.provider.readCheckout(checkoutId);
   if (payment !== undefined) await applyPayment(deps, payment, 'reconciliation');
   // A checkout of another account or mode of the provider, as after a change of the key. It would count as open forever.
-  else await expireUnknown(deps.db, checkoutId, Date.now() - checkoutMs);
+  else await expireUnknownCheckout(deps.db, checkoutId, Date.now() - checkoutMs);
 }
 
 /**
@@ -86,7 +86,7 @@ async function readAgain(deps: PaymentDeps, checkoutId: string): Promise<void> {
  */
 async function clearUngranted(deps: PaymentDeps, checkoutId: string): Promise<void> {
   const payment = await deps.provider.readCheckout(checkoutId);
-  if (payment !== undefined && (await isReturned(deps, payment))) await forgetUngranted(deps.db, checkoutId);
+  if (payment !== undefined && (await isReturned(deps, payment))) await deleteUngrantedPayment(deps.db, checkoutId);
 }
 
 async function isReturned({ provider }: PaymentDeps, payment: Payment): Promise<boolean> {

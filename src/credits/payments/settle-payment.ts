@@ -2,7 +2,7 @@ import { bookCredits } from '../ledger/credits.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, type Runner } from '../../platform/database/statement.ts';
 import type { Order, Payment, PaymentProvider, PaymentState } from './payment-provider.ts';
-import { type GrantObstacle, insertTopUp, type Settler, type TopUp, topUpColumns } from './top-ups.ts';
+import { type GrantObstacle, insertTopUpRow, type Settler, type TopUp, topUpColumns } from './top-ups.ts';
 
 // Brings a purchase to the state that the provider reports. It is safe to repeat and to run concurrently: the row is locked, and a paid
 // row never changes again.
@@ -39,7 +39,7 @@ export async function settlePayment(
         { run },
         { provider, payment, order, by, isOurs: payment.serviceUrl === serviceUrl },
       );
-      if (settlement.kind === 'granted') await forgetUngranted({ run }, checkoutId);
+      if (settlement.kind === 'granted') await deleteUngrantedPayment({ run }, checkoutId);
       if (settlement.kind === 'not_granted') await recordUngranted({ run }, checkoutId, order, settlement.reason);
       return settlement;
     });
@@ -66,7 +66,7 @@ async function settle(db: Runner, { provider, payment, order, by, isOurs }: Case
     // The database was restored from a backup that is older than the purchase, or the checkout belongs to another installation.
     if (!isOurs) return { kind: 'foreign' };
     if (state !== 'paid') return { kind: 'not_paid', topUp: order };
-    await insertTopUp(db, order, { name: provider.name, isTest: payment.isTest });
+    await insertTopUpRow(db, order, { name: provider.name, isTest: payment.isTest });
     topUp = await lockTopUp(db, order.topUpId);
     if (topUp === undefined) return { kind: 'not_granted', topUp: order, reason: 'account_not_found' };
   }
@@ -128,7 +128,7 @@ on conflict (checkout_id) do update set reason = excluded.reason`,
 });
 
 /** The payment was granted, or returned in full. */
-export const forgetUngranted = none<[checkoutId: string]>({
+export const deleteUngrantedPayment = none<[checkoutId: string]>({
   name: 'forget-ungranted-payment',
   text: 'delete from ungranted_payments where checkout_id = $1',
 });

@@ -3,7 +3,7 @@ import type { CreditPackage } from '../../catalogue/file/packages-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Checkout, PaymentProvider } from './payment-provider.ts';
-import { abandonTopUp, openTopUp, type Opening, recordCheckout } from './top-ups.ts';
+import { abandonTopUp, createTopUpOrder, type TopUpOrderOutcome, recordCheckout } from './top-ups.ts';
 
 export type Purchase = {
   readonly accountId: string;
@@ -16,7 +16,7 @@ export type Purchase = {
 
 export type StartedCheckout =
   | ({ readonly kind: 'started'; readonly topUpId: string } & Checkout)
-  | Exclude<Opening, { readonly kind: 'opened' }>
+  | Exclude<TopUpOrderOutcome, { readonly kind: 'opened' }>
   | { readonly kind: 'price_differs' };
 
 /**
@@ -27,7 +27,7 @@ export async function startCheckout(
   { db, provider, log }: { readonly db: Database; readonly provider: PaymentProvider; readonly log: Log },
   { accountId, name, offer, returnUrl }: Purchase,
 ): Promise<StartedCheckout> {
-  const opening = await openTopUp(db, provider, { accountId, name, offer });
+  const opening = await createTopUpOrder(db, provider, { accountId, name, offer });
   if (opening.kind !== 'opened') return opening;
   const { order } = opening;
   const { topUpId, currency, minorUnits } = order;

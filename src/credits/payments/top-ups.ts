@@ -53,7 +53,7 @@ export const topUpColumns = `id as "topUpId", account_id as "accountId", provide
 /** The most unpaid checkouts of an account; they expire within a day. */
 export const maxOpenTopUps = 20;
 
-export type Opening =
+export type TopUpOrderOutcome =
   | { readonly kind: 'opened'; readonly order: Order }
   | { readonly kind: 'account_suspended' }
   | { readonly kind: 'too_many_top_ups' };
@@ -63,7 +63,7 @@ const countOpen = one<{ readonly count: number }, [accountId: string]>({
   text: `select count(*)::int as count from top_ups where account_id = $1 and state = 'open'`,
 });
 
-export const insertTopUp = none<[order: Order, by: Pick<PaymentProvider, 'name' | 'isTest'>]>({
+export const insertTopUpRow = none<[order: Order, by: Pick<PaymentProvider, 'name' | 'isTest'>]>({
   name: 'create-top-up',
   text: `
 insert into top_ups (id, account_id, package, credits, currency, minor_units, provider, is_test)
@@ -82,18 +82,18 @@ on conflict do nothing`,
 });
 
 /** Writes the order of a package. Throws `AccountClosed`. */
-export function openTopUp(
+export function createTopUpOrder(
   db: Database,
   provider: Pick<PaymentProvider, 'name' | 'isTest'>,
   { accountId, name, offer }: { readonly accountId: string; readonly name: string; readonly offer: CreditPackage },
-): Promise<Opening> {
-  return db.transaction<Opening>(async (run) => {
+): Promise<TopUpOrderOutcome> {
+  return db.transaction<TopUpOrderOutcome>(async (run) => {
     const account = await lockOpenAccount({ run }, accountId);
     if (account === undefined) throw new Error(`account ${accountId} not found`);
     if (account.suspendedAt !== undefined) return { kind: 'account_suspended' };
     if ((await countOpen({ run }, accountId)).count >= maxOpenTopUps) return { kind: 'too_many_top_ups' };
     const order: Order = { topUpId: uuidv7(), accountId, package: name, credits: offer.credits, ...offer.price };
-    await insertTopUp({ run }, order, provider);
+    await insertTopUpRow({ run }, order, provider);
     return { kind: 'opened', order };
   });
 }
@@ -116,7 +116,7 @@ export const abandonTopUp = none<[topUpId: string]>({
  * Ends purchases whose checkout was never returned, so that no customer has its
  * address.
  */
-export const expireWithoutCheckout = none<[beforeMs: number]>({
+export const expireTopUpsWithoutCheckout = none<[beforeMs: number]>({
   name: 'expire-top-ups-without-checkout',
   text: `
 update top_ups set state = 'expired'
@@ -124,7 +124,7 @@ where state = 'open' and checkout_id is null and created_at < to_timestamp($1::f
 });
 
 /** Ends a purchase whose checkout the provider does not have. */
-export const expireUnknown = none<[checkoutId: string, beforeMs: number]>({
+export const expireUnknownCheckout = none<[checkoutId: string, beforeMs: number]>({
   name: 'expire-top-up-of-unknown-checkout',
   text: `
 update top_ups set state = 'expired'

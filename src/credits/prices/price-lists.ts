@@ -2,7 +2,7 @@ import type { Model } from '../../catalogue/models/model.ts';
 import type { PriceRow } from '../../catalogue/prices/price-conditions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
-import { listedBegin, listedTable, priceOfTask } from './price-rule.ts';
+import { listedBeginSql, listedPricesSql, taskPriceSql } from './price-rule.ts';
 
 /** Bounds the announced changes of a price that are read, own and general ones each. */
 const maxAnnounced = 100;
@@ -10,7 +10,7 @@ const maxAnnounced = 100;
 const announced = (account: string) => `
   (select effective_from from prices where model = request.model and price_name = request.name and account_id ${account}
     and withdrawn_at is null and effective_from > now() order by effective_from limit ${maxAnnounced})`;
-const price = priceOfTask({ model: 'request.model', accountId: '$1', listed: 'request.listed::json', at: 'at' });
+const price = taskPriceSql({ model: 'request.model', accountId: '$1', listed: 'request.listed::json', at: 'at' });
 
 type AmountsAtInstant = {
   readonly nth: number;
@@ -28,7 +28,7 @@ select request.nth::int, since as "fromMs", credits_per_second as "creditsPerSec
 from unnest($2::text[], $3::text[], $4::text[]) with ordinality request (model, name, listed, nth)
 cross join lateral (
   select now() as at union ${announced('= $1::uuid')} union ${announced('is null')}
-  union select ${listedBegin} from ${listedTable('request.listed::json')} where ${listedBegin} > now()
+  union select ${listedBeginSql} from ${listedPricesSql('request.listed::json')} where ${listedBeginSql} > now()
 ) instants
 cross join lateral ${price} price
 order by request.nth, at`,

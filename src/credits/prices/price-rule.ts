@@ -12,22 +12,22 @@ type PriceKey = { readonly model: string; readonly name: string; readonly accoun
  * withdrawn. `account` is the condition on the account, such as `is null` for
  * the general price. A row without credits ends the price before it.
  */
-export const operatorsPrice = (columns: string, { model, name, account, at }: PriceKey) => `
+export const operatorsPriceSql = (columns: string, { model, name, account, at }: PriceKey) => `
   (select ${columns} from prices decided where decided.model = ${model} and decided.price_name = ${name}
     and decided.account_id ${account} and decided.withdrawn_at is null and decided.effective_from <= ${at}
     order by decided.effective_from desc, decided.id desc limit 1)`;
 
 /** SQL for a table of `ListedPrice`, from JSON. */
-export const listedTable = (json: string) => `
+export const listedPricesSql = (json: string) => `
   rows from (json_to_recordset(${json}) as (name text, "creditsPerSecond" integer, "creditsPerVideo" integer, "fromMs" float8))
     with ordinality as listed (name, credits_per_second, credits_per_video, from_ms, nth)`;
 
-export const listedBegin = 'to_timestamp(listed.from_ms / 1000)';
+export const listedBeginSql = 'to_timestamp(listed.from_ms / 1000)';
 
 type Priced = { readonly model: string; readonly accountId: string; readonly listed: string; readonly at: string };
 
 /** SQL for one row with the price of a task that is created at an instant, and none if no listed price has begun. */
-export const priceOfTask = ({ model, accountId, listed, at }: Priced) => {
+export const taskPriceSql = ({ model, accountId, listed, at }: Priced) => {
   const columns = 'credits_per_second, credits_per_video, effective_from';
   const decided = { model, name: 'first.name', at };
   return `(
@@ -36,11 +36,11 @@ export const priceOfTask = ({ model, accountId, listed, at }: Priced) => {
     coalesce(own.credits_per_video, general.credits_per_video, first.credits_per_video) as credits_per_video,
     greatest(first.effective_from, own.effective_from, case when own.credits_per_second is null then general.effective_from end) as since
   from (
-    select listed.*, ${listedBegin} as effective_from from ${listedTable(listed)}
-    where ${listedBegin} <= ${at} order by nth limit 1
+    select listed.*, ${listedBeginSql} as effective_from from ${listedPricesSql(listed)}
+    where ${listedBeginSql} <= ${at} order by nth limit 1
   ) first
-  left join lateral ${operatorsPrice(columns, { ...decided, account: `= ${accountId}` })} own on true
-  left join lateral ${operatorsPrice(columns, { ...decided, account: 'is null' })} general on true)`;
+  left join lateral ${operatorsPriceSql(columns, { ...decided, account: `= ${accountId}` })} own on true
+  left join lateral ${operatorsPriceSql(columns, { ...decided, account: 'is null' })} general on true)`;
 };
 
 /** The price of a task that is not created yet. */
@@ -65,7 +65,7 @@ export const quoteTask = maybeOne<Quote, [task: QuotedTask]>({
   text: `
 select price_name as "priceName", credits_per_second as "creditsPerSecond", credits_per_video as "creditsPerVideo",
   $3::integer * credits_per_second + credits_per_video as credits
-from ${priceOfTask({ model: '$1::text', accountId: '$2::uuid', listed: '$4::json', at: 'now()' })} price`,
+from ${taskPriceSql({ model: '$1::text', accountId: '$2::uuid', listed: '$4::json', at: 'now()' })} price`,
   values: ({ accountId, model, durationSeconds, listedPrices }) => [
     model,
     accountId,

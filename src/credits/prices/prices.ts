@@ -1,9 +1,9 @@
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { type Done, recordAction } from '../../accounts/operators/operator-actions.ts';
+import { type DoneAction, changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import { many, maybeOne } from '../../platform/database/statement.ts';
-import { operatorsPrice } from './price-rule.ts';
+import { operatorsPriceSql } from './price-rule.ts';
 
 /**
  * A price is set or withdrawn at least this long before it begins. When it begins, every process reads the same decision, so a task's
@@ -35,7 +35,7 @@ export type SetPrice = {
 };
 
 const inForce = (account: string) =>
-  operatorsPrice('id', { model: 'prices.model', name: 'prices.price_name', account, at: 'now()' });
+  operatorsPriceSql('id', { model: 'prices.model', name: 'prices.price_name', account, at: 'now()' });
 
 const state = `
 case when withdrawn_at is not null then 'withdrawn' when effective_from > now() then 'announced'
@@ -168,7 +168,7 @@ const findSetPrice = maybeOne<Pick<SetPrice, 'priceId'>, [price: Pick<SetPrice, 
 });
 
 export function setPriceAs(db: Database, actor: Actor, newPrice: Omit<NewPrice, 'who'>): Promise<PriceSetting> {
-  return recordAction<PriceSetting>(db, actor, async (transaction) => {
+  return changeWithAudit<PriceSetting>(db, actor, async (transaction) => {
     const answer = await setPrice(transaction, { ...newPrice, who: authorOf(actor) });
     return answer.kind === 'set' ? { answer, done: done('prices.set', answer.price, newPrice.reason) } : { answer };
   });
@@ -179,14 +179,14 @@ export function withdrawPriceAs(
   actor: Actor,
   { priceId, reason }: { readonly priceId: number; readonly reason: string },
 ): Promise<WithdrawOutcome> {
-  return recordAction<WithdrawOutcome>(db, actor, async (transaction) => {
+  return changeWithAudit<WithdrawOutcome>(db, actor, async (transaction) => {
     const answer = await withdrawPrice(transaction, { priceId, who: authorOf(actor) });
     if (answer.kind !== 'withdrawn' || !answer.changed) return { answer };
     return { answer, done: done('prices.withdraw', answer.price, reason) };
   });
 }
 
-function done(action: 'prices.set' | 'prices.withdraw', price: SetPrice, reason: string): Done {
+function done(action: 'prices.set' | 'prices.withdraw', price: SetPrice, reason: string): DoneAction {
   const {
     priceId,
     model,

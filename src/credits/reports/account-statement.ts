@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
-import { firstEntryAfter, lastEntryBefore } from '../ledger/credits.ts';
-import { sectionOfEntry, statementSections } from './sections.ts';
+import { entryIdAfterSql, entryIdBeforeSql } from '../ledger/credits.ts';
+import { entrySectionSql, statementSections } from './statement-sections.ts';
 
 // The statement of an account for a month in UTC: its balance before, its ledger entries, its balance after.
 
@@ -53,8 +53,8 @@ const selectStatement = many<Row, [month: Month]>({
   plannedAnew: true,
   text: `
 with account as (
-  select name, ${lastEntryBefore('$1', '$2::float8')} as before_start, ${lastEntryBefore('$1', '$3::float8')} as before_end,
-    ${firstEntryAfter('$1', '$3::float8')} as after_end
+  select name, ${entryIdBeforeSql('$1', '$2::float8')} as before_start, ${entryIdBeforeSql('$1', '$3::float8')} as before_end,
+    ${entryIdAfterSql('$1', '$3::float8')} as after_end
   from accounts where id = $1
 ), entry as materialized (
   select ledger_entries.* from account join ledger_entries
@@ -65,7 +65,7 @@ with account as (
     (${balanceAt('before_end')} + coalesce((select sum(amount) from entry where id > before_end), 0))::bigint as closing
   from account
 ), sorted as (
-  select *, ${sectionOfEntry} as section,
+  select *, ${entrySectionSql} as section,
     case when task_id is null and row_number() over (partition by task_id is null order by id) <= ${maxBookingLines} then id end as line
   from entry where created_at >= ${from}
 ), line as (

@@ -1,4 +1,4 @@
-import { sectionOfEntry } from './sections.ts';
+import { entrySectionSql } from './statement-sections.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { many } from '../../platform/database/statement.ts';
 
@@ -73,7 +73,7 @@ export const readBookedCredits = many<BookedCredits, [period: Pick<MarginQuery, 
   name: 'read-booked-credits',
   plannedAnew: true,
   text: `
-select ${sectionOfEntry} as section, count(*)::int as entries, sum(amount)::bigint as credits from ledger_entries
+select ${entrySectionSql} as section, count(*)::int as entries, sum(amount)::bigint as credits from ledger_entries
 where task_id is null and kind not in ('charge', 'refund') and created_at >= to_timestamp($1::float8 / 1000) and created_at < to_timestamp($2::float8 / 1000)
 group by 1 order by 1`,
   values: ({ fromMs, toMs }) => [fromMs, toMs],

@@ -1,11 +1,11 @@
 import { createAccount } from '../open-account.ts';
 import { redeemCode } from '../ledger/redemption-codes.ts';
 import { insertAction } from '../../accounts/operators/operator-actions.ts';
-import { type Database, partOf } from '../../platform/database/database.ts';
+import { type Database, joiningTransaction } from '../../platform/database/database.ts';
 import { maybeOne, type Runner } from '../../platform/database/statement.ts';
 import { setMembership } from '../../accounts/people/memberships.ts';
-import { consumeLink, isOpen, type Link, linkColumns } from '../../accounts/sign-in/one-time-links.ts';
-import { type Origin, recordEvent } from '../../accounts/people/security-events.ts';
+import { consumeLink, openLinkSql, type Link, linkColumns } from '../../accounts/sign-in/one-time-links.ts';
+import { type Origin, recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { NewSession } from '../../accounts/sign-in/sessions.ts';
 import { openSession, type SignIn } from '../../accounts/sign-in/sign-in.ts';
 import { hashMailbox, isRegistered, mailboxOf, type SignUpPolicy } from './sign-up.ts';
@@ -38,7 +38,7 @@ export function confirmSignUp(
   const { origin, before } = confirmation;
   return db
     .transaction(async (run) => {
-      const user = await openAccountOf({ run }, confirmation);
+      const user = await openAccountOfSignUp({ run }, confirmation);
       return user && openSession({ run }, { user, origin, means: 'link', before });
     })
     .catch((error: unknown) => {
@@ -51,7 +51,7 @@ export function confirmSignUp(
  * Creates user, account and start credit in the caller's transaction, so that a crash leaves all or nothing. The locks and the consumed
  * link let only one of several confirmations pass. Throws `CodeTaken` if the code of the sign-up can no longer be redeemed.
  */
-export async function openAccountOf(
+export async function openAccountOfSignUp(
   db: Runner,
   { link, email, passwordHash, accountName = usualAccountName, policy, origin, requestId }: SignUpConfirmation,
 ): Promise<User | undefined> {
@@ -63,11 +63,11 @@ export async function openAccountOf(
   const user = await createUser(db, { email, passwordHash, isOperator: false, mailboxHash });
   const { userId } = user;
   const credits = await claimStartCredit(db, policy, email);
-  const accountId = await createAccount(partOf(db), { name: accountName, credits });
+  const accountId = await createAccount(joiningTransaction(db), { name: accountName, credits });
   await setMembership(db, accountId, userId, 'owner');
   if (link.codeHash !== undefined) await redeem(db, accountId, link.codeHash);
   const details = { purpose: 'confirm', role: 'owner', isOperator: false };
-  await recordEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });
+  await recordSecurityEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });
   const actor = { kind: 'user', userId, name: email, requestId } as const;
   await insertAction(db, actor, { action: 'accounts.sign_up', accountId, details: { credits } });
   return user;
@@ -79,7 +79,7 @@ export class CodeTaken extends Error {
 }
 
 async function redeem(db: Runner, accountId: string, codeHash: Buffer): Promise<void> {
-  const { kind } = await redeemCode(partOf(db), accountId, codeHash);
+  const { kind } = await redeemCode(joiningTransaction(db), accountId, codeHash);
   if (kind !== 'redeemed') throw new CodeTaken();
 }
 
@@ -87,5 +87,5 @@ async function redeem(db: Runner, accountId: string, codeHash: Buffer): Promise<
 export const findSignUpOf = maybeOne<Link, [email: string]>({
   name: 'find-sign-up-of-email',
   text: `
-select ${linkColumns} from one_time_links where email = $1 and purpose = 'confirm' and ${isOpen} order by created_at desc limit 1`,
+select ${linkColumns} from one_time_links where email = $1 and purpose = 'confirm' and ${openLinkSql} order by created_at desc limit 1`,
 });

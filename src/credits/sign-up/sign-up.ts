@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import { findOpenCode } from '../ledger/redemption-codes.ts';
-import type { MailState } from '../../platform/mail/mail.ts';
+import type { QueuedMailState } from '../../platform/mail/mail.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
-import { recordAction } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 import { hashToken, newToken } from '../../platform/secrets/secret-token.ts';
-import { type MailedLink, mailLink } from '../../accounts/sign-in/queue-link-mail.ts';
-import { createLink, isOpen, lifetimeSeconds } from '../../accounts/sign-in/one-time-links.ts';
-import { recordEvent } from '../../accounts/people/security-events.ts';
+import { type MailedLink, queueLinkMail } from '../../accounts/sign-in/queue-link-mail.ts';
+import { createLink, openLinkSql, lifetimeSeconds } from '../../accounts/sign-in/one-time-links.ts';
+import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 
 // A request to sign up creates a link, which proves that the person reads the mailbox. Nothing else exists before the link is used
 // (confirm-sign-up.ts).
@@ -98,7 +98,7 @@ export function requestSignUp(
     const request = { address, mailboxHash, codeHash, isRegistered: exists };
     const link = await createLink({ run }, { purpose: 'confirm', email, isOperator: false, request });
     const { linkId, expiresAt } = link;
-    if (!exists) await mailLink({ run }, mails, link, { email });
+    if (!exists) await queueLinkMail({ run }, mails, link, { email });
     else
       await mails?.add({ run }, { kind: 'registered', recipient: email, linkId, path: '/console/sign-in', expiresAt });
     return 'requested';
@@ -111,7 +111,7 @@ export type OpenSignUp = {
   readonly email: string;
   readonly address: string;
   /** Undefined if no mail was queued. */
-  readonly mail: MailState | undefined;
+  readonly mail: QueuedMailState | undefined;
   readonly createdAt: number;
   readonly expiresAt: number;
 };
@@ -122,14 +122,14 @@ export const listSignUps = many<OpenSignUp, [limit: number]>({
   text: `
 select id as "linkId", email, address, created_at as "createdAt", expires_at as "expiresAt",
   (select state from mails where link_id = one_time_links.id order by created_at desc limit 1) as mail
-from one_time_links where purpose = 'confirm' and ${isOpen} order by created_at desc limit $1`,
+from one_time_links where purpose = 'confirm' and ${openLinkSql} order by created_at desc limit $1`,
 });
 
 const renewLink = maybeOne<{ email: string; expiresAt: number }, [linkId: string, hash: Buffer]>({
   name: 'renew-sign-up-link',
   text: `
 update one_time_links set hash = $2, expires_at = now() + ${lifetimeSeconds.confirm} * interval '1 second'
-where id = $1 and purpose = 'confirm' and ${isOpen} returning email, expires_at as "expiresAt"`,
+where id = $1 and purpose = 'confirm' and ${openLinkSql} returning email, expires_at as "expiresAt"`,
 });
 
 /**
@@ -137,13 +137,13 @@ where id = $1 and purpose = 'confirm' and ${isOpen} returning email, expires_at 
  * and revokes the earlier one. Returns undefined for other requests.
  */
 export function renewSignUpAs(db: Database, actor: Actor, linkId: string): Promise<MailedLink | undefined> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const token = newToken();
     const renewed = await renewLink(transaction, linkId, hashToken(token));
     if (renewed === undefined) return { answer: undefined };
     const { email, expiresAt } = renewed;
     const details = { purpose: 'confirm' };
-    await recordEvent(transaction, { kind: 'link_made', email, actor: actor.name, details });
+    await recordSecurityEvent(transaction, { kind: 'link_made', email, actor: actor.name, details });
     const answer = { linkId, purpose: 'confirm', token, expiresAt, isMailed: false } as const;
     return { answer, done: { action: 'people.sign_up_link', details: { linkId, email } } };
   });

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { CalledBy } from '../../accounts/keys/api-key.ts';
-import { recordEvent, type Origin } from '../../accounts/people/security-events.ts';
+import { recordSecurityEvent, type Origin } from '../../accounts/people/security-events.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, one } from '../../platform/database/statement.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
@@ -122,7 +122,7 @@ function recordChange(
 ): Promise<void> {
   const person = by.kind === 'person' ? { userId: by.userId, email: by.email } : {};
   const details = { linkId, taskId, expireTime: expiresAt, ...(by.kind === 'key' && { keyId: by.keyId }) };
-  return recordEvent(db, { kind, accountId, origin, details, ...person });
+  return recordSecurityEvent(db, { kind, accountId, origin, details, ...person });
 }
 
 /** All that the page of a link shows. */

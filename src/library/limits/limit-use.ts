@@ -1,5 +1,5 @@
 import { createRateColumn } from '../../accounts/accounts.ts';
-import { isActive } from '../../accounts/keys/api-key.ts';
+import { activeKeySql } from '../../accounts/keys/api-key.ts';
 import { maxActiveKeys } from '../../accounts/keys/keys.ts';
 import { maxUploadedBytes, maxUploads } from '../../media/references/upload-rules.ts';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
@@ -27,7 +27,7 @@ export const findAccountUsage = maybeOne<AccountUsage, [accountId: string]>({
 select unfinished_tasks as "unfinishedTasks", max_unfinished_tasks as "maxUnfinishedTasks", ${createRateColumn},
   greatest(0, coalesce(extract(epoch from create_due_at - now()) * 1000, 0))::float8 as "createDueInMs",
   stored.files as uploads, stored.bytes as "uploadedBytes",
-  (select count(*)::int from api_keys where account_id = $1 and ${isActive}) as "activeKeys"
+  (select count(*)::int from api_keys where account_id = $1 and ${activeKeySql}) as "activeKeys"
 from accounts cross join lateral (
   select count(*)::int as files, coalesce(sum(bytes), 0)::bigint as bytes from uploads where account_id = $1
 ) stored

@@ -79,21 +79,3 @@ from (
   select due_at from callback_deliveries where state = 'pending' order by due_at limit ${maxCallbacksCounted}
 ) pending`,
 });
-
-export type FoundViolation = {
-  readonly rule: string;
-  readonly accountId: string | undefined;
-  readonly accountName: string | undefined;
-  readonly entryId: number | undefined;
-  readonly taskId: string | undefined;
-  readonly detail: string;
-  readonly foundAt: number;
-};
-
-/** Violations of ledger rules that are not corrected, the oldest first, at most 100. */
-export const listViolations = many<FoundViolation>({
-  name: 'list-violations',
-  text: `
-select rule, account_id as "accountId", (select name from accounts where id = account_id) as "accountName", entry_id as "entryId", task_id as "taskId", detail, found_at as "foundAt"
-from ledger_violations order by found_at, rule limit 100`,
-});

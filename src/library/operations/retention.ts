@@ -1,5 +1,5 @@
 import type { Database } from '../../platform/database/database.ts';
-import { allowErasure } from '../../accounts/people/erasure.ts';
+import { allowAppendOnlyChanges } from '../../accounts/people/erasure.ts';
 import { one, type Runner } from '../../platform/database/statement.ts';
 
 // Each function deletes a page of the records from before a time (Unix milliseconds).
@@ -121,7 +121,7 @@ const deleteSecurityEvents = expired({
 
 export function deleteExpiredSecurityEvents(db: Database, before: number, limit: number): Promise<number> {
   return db.transaction(async (run) => {
-    await allowErasure({ run });
+    await allowAppendOnlyChanges({ run });
     return deleteSecurityEvents({ run }, before, limit);
   });
 }

@@ -6,7 +6,7 @@ import { failedByDisk, FfmpegError, reportedTooMuch } from './ffmpeg.ts';
 import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
 import { ReadTimeoutError, readVideo } from '../video/read-video.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
-import { decoderThreads, untrustedInput } from '../pictures/untrusted-input.ts';
+import { decoderThreads, untrustedInputArguments } from './untrusted-input.ts';
 import { maxFrameRate } from '../references/upload-rules.ts';
 import type { ClipBounds } from '../../catalogue/input/input-bounds.ts';
 
@@ -78,7 +78,7 @@ async function readColors(path: string, signal: AbortSignal): Promise<WideColors
 function inputArgs({ demuxer, limits: { maxPixels }, fetchedPath }: Conversion): string[] {
   const side = maxPixels === undefined ? 0 : Math.ceil(Math.sqrt(maxPixels)) + largestBlock;
   const largest = maxPixels && Math.max(side * side, 2 * maxPixels);
-  return ['-codec_whitelist', decoders, ...untrustedInput({ demuxer, path: fetchedPath, maxPixels: largest })];
+  return ['-codec_whitelist', decoders, ...untrustedInputArguments({ demuxer, path: fetchedPath, maxPixels: largest })];
 }
 
 type Colors = { readonly wideColors: WideColors; readonly cube: string };

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
-import { boundToThisProcess, notStartedCodes } from '../../platform/process/bound-process.ts';
+import { commandEndingWithParent, notStartedCodes } from '../../platform/process/end-with-parent.ts';
 import { errorCode } from '../../platform/errors.ts';
 import { ffmpegBinary } from './ffmpeg-binary.ts';
 
@@ -72,7 +72,7 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
   return async ({ args, cwd, signal, stallMs = longestStallMs, limitMs, onFrame }) => {
     signal.throwIfAborted();
     // The signal and timeout of `execFile` would reject before the child has ended and stopped writing to the folder.
-    const command = boundToThisProcess(binary, [...globalOptions, ...beforeEachInput(args)], [['SIGKILL', 0]]);
+    const command = commandEndingWithParent(binary, [...globalOptions, ...beforeEachInput(args)], [['SIGKILL', 0]]);
     const running = execute(command.file, command.args, { cwd, maxBuffer: mostOutputBytes });
     const { child } = running;
     const kill = () => child.kill('SIGKILL');

@@ -3,7 +3,7 @@ import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { jpegFilters, pictureLimitMs } from './poster.ts';
 import { readVideo } from '../video/read-video.ts';
-import { decoderThreads, untrustedInput } from '../pictures/untrusted-input.ts';
+import { decoderThreads, untrustedInputArguments } from './untrusted-input.ts';
 
 /** ffmpeg counts from the start of the first stream, which may precede that of the pictures. */
 const earlierSeconds = 0.1;
@@ -20,7 +20,7 @@ export async function makeLastFrame(
   const atSeconds = Math.max(0, (await readVideo('lastPictureSeconds', videoPath, signal)) - earlierSeconds);
   await ffmpeg({
     // Each picture from there on replaces the one before.
-    args: ['-ss', atSeconds.toFixed(3), ...untrustedInput({ demuxer: 'mov', path: videoPath }), '-an']
+    args: ['-ss', atSeconds.toFixed(3), ...untrustedInputArguments({ demuxer: 'mov', path: videoPath }), '-an']
       .concat(['-threads', `${decoderThreads}`, '-vf', jpegFilters(size), '-pix_fmt', 'yuvj420p'])
       .concat(['-q:v', '2', '-f', 'image2', '-update', '1'])
       .concat(framePath),

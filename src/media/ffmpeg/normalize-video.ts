@@ -1,4 +1,4 @@
-import type { VideoForm } from '../../catalogue/media/video-form.ts';
+import type { VideoForm } from '../../catalogue/media/stored-video-form.ts';
 import { stat, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,10 +10,10 @@ import { carryManifest } from '../video/carry-manifest.ts';
 import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
 import { blamingFile } from '../video/inspect-video.ts';
 import { readVideo } from '../video/read-video.ts';
-import { decoderThreads, untrustedInput } from '../pictures/untrusted-input.ts';
+import { decoderThreads, untrustedInputArguments } from './untrusted-input.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
 import { type VideoLayout, videoLayoutOf } from '../video/video-layout.ts';
-import type { VideoReadings } from '../video/video-readings.ts';
+import type { ReaderFunctions } from '../video/video-reader-functions.ts';
 
 type Normalisation = {
   readonly videoPath: string;
@@ -54,7 +54,7 @@ export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
       const found = await readVideo('streams', videoPath, signal);
       const plan = planOf(found, form);
       if (found?.isMp4 === true && plan.isCopy && mayStay(layout)) return videoPath;
-      const input = untrustedInput({ demuxer, path: videoPath });
+      const input = untrustedInputArguments({ demuxer, path: videoPath });
       const limits = ['-threads', `${decoderThreads}`, '-t', `${mostSeconds}`, '-fs', `${mostBytes}`];
       // An upstream's notes, such as the prompt and the graph that made the video, are not for the client.
       const output = ['-map_metadata', '-1', '-map_chapters', '-1', '-movflags', '+faststart', '-f', 'mp4', targetPath];
@@ -67,7 +67,7 @@ export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
     });
 }
 
-type Streams = NonNullable<Awaited<ReturnType<VideoReadings['streams']>>>;
+type Streams = NonNullable<Awaited<ReturnType<ReaderFunctions['streams']>>>;
 
 /** `isCopy` when picture and sound stay as they are. */
 function planOf(found: Streams | undefined, form: VideoForm) {

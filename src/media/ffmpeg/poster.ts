@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { isPhotoFormat, sharp } from '../pictures/image-library.ts';
-import { decoderThreads, untrustedInput } from '../pictures/untrusted-input.ts';
+import { decoderThreads, untrustedInputArguments } from './untrusted-input.ts';
 
 /** After the opening fade and before the end, where a film most often shows its subject. */
 const posterAt = 0.4;
@@ -42,7 +42,7 @@ export async function makePoster(
   await ffmpeg({
     // Seeking before the input decodes from the nearest key frame only, without the frames that no other one needs, which halves the
     // cost and takes a neighbor at worst; `-update 1` writes a single picture.
-    args: ['-skip_frame', 'noref', '-ss', atSeconds, ...untrustedInput({ demuxer: 'mov', path: videoPath })]
+    args: ['-skip_frame', 'noref', '-ss', atSeconds, ...untrustedInputArguments({ demuxer: 'mov', path: videoPath })]
       .concat(['-frames:v', '1', '-an', '-threads', `${decoderThreads}`])
       .concat(['-vf', jpegFilters(posterSize(video)), '-pix_fmt', 'yuvj420p', '-q:v', '4'])
       .concat(['-f', 'image2', '-update', '1'])

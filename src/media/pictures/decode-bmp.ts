@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { damaged, ImageRefusal, requireSides } from './image-decode.ts';
+import { damagedImage, ImageRefusal, requireSides } from './decode-image.ts';
 import { sharp } from './image-library.ts';
 
 // libvips reads no BMP. Each pixel is read with its bounds checked, so a crafted file can be refused only.
@@ -34,7 +34,7 @@ function orDamaged<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw damaged(error);
+    throw damagedImage(error);
   }
 }
 

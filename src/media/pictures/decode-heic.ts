@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Sharp } from 'sharp';
-import { damaged, ImageRefusal, requireSides } from './image-decode.ts';
+import { damagedImage, ImageRefusal, requireSides } from './decode-image.ts';
 import { heifColorsOf, toUsualColors } from './heif-colors.ts';
 import { sharp } from './image-library.ts';
 
@@ -30,7 +30,7 @@ export async function decodeHeic(bytes: Buffer): Promise<Sharp> {
   const library = createRequire(import.meta.url)('libheif-js/wasm-bundle') as Library;
   const images = new library.HeifDecoder().decode(bytes);
   const image = images.find((one) => one.is_primary()) ?? images[0];
-  if (image === undefined) throw damaged(new Error('the file has no picture'));
+  if (image === undefined) throw damagedImage(new Error('the file has no picture'));
   // The size that the file claims. The library refuses a picture of another size, and the process ends if it takes too much memory.
   const [width, height] = [image.get_width(), image.get_height()];
   requireSides(width, height);
@@ -54,7 +54,7 @@ function pixelsOf(library: Library, image: HeifImage) {
   const chroma = library.heif_chroma[`heif_chroma_interleaved_RGB${channels === 4 ? 'A' : ''}`];
   const decoded = library.heif_js_decode_image2(image.handle, library.heif_colorspace.heif_colorspace_RGB, chroma);
   const [plane] = decoded.channels ?? [];
-  if (plane === undefined) throw damaged(new Error(`the picture cannot be decoded: ${decoded.message}`));
+  if (plane === undefined) throw damagedImage(new Error(`the picture cannot be decoded: ${decoded.message}`));
   const { width, height, stride, data } = plane;
   const rowBytes = width * channels;
   // Rows may be padded.

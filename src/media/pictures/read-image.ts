@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { formatOf } from '../references/file-format.ts';
-import { decodeImage, ImageRefusal, type PlainImage } from './image-decode.ts';
+import { decodeImage, ImageRefusal, type PlainImage } from './decode-image.ts';
 import { isPhotoFormat } from './image-library.ts';
 import { readVideo } from '../video/read-video.ts';
 import { imageLimits, whatToSend } from '../references/upload-rules.ts';

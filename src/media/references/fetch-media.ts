@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import type { Head } from '../../platform/outbound/body/body.ts';
-import type { GuardedClient } from '../../platform/outbound/client.ts';
+import type { Head } from '../../platform/outbound/body/read-body.ts';
+import type { GuardedClient } from '../../platform/outbound/guarded-client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
 import type { FailCode } from '../../catalogue/tasks/fail-code.ts';
 import type { MediaKind } from '../../catalogue/input/input-bounds.ts';
 
-export type MediaSource = {
+export type MediaToFetch = {
   readonly url: string;
   /** Messages name it by this path in the request: `input.imageUrls[0]`. */
   readonly path: string;
@@ -66,7 +66,7 @@ export async function fetchEach<Source, Fetched>(
 /** Writes the bytes of a source to a new file at `path`. Throws `TaskError`; an error that the source did not cause may be retried. */
 export async function downloadMedia(
   { client, readUpload, signal }: Omit<FetchSettings, 'folder'>,
-  source: MediaSource,
+  source: MediaToFetch,
   path: string,
   { kind, maxMegabytes, timeoutMs, accept }: DownloadLimits,
 ): Promise<void> {
@@ -115,7 +115,7 @@ function pauseBeforeRetry({ status, headers }: Head): number | undefined {
 
 export function invalidMedia(
   kind: MediaKind,
-  source: Pick<MediaSource, 'path'>,
+  source: Pick<MediaToFetch, 'path'>,
   why: string,
   cause?: unknown,
 ): TaskError {
@@ -123,6 +123,6 @@ export function invalidMedia(
 }
 
 /** Final, because retrying only where it might help would show a client which addresses we refuse. */
-function mediaError(failCode: FailCode, { path }: Pick<MediaSource, 'path'>, why: string, cause?: unknown): TaskError {
+function mediaError(failCode: FailCode, { path }: Pick<MediaToFetch, 'path'>, why: string, cause?: unknown): TaskError {
   return new TaskError(failCode, `${path} ${why}.`, { cause });
 }

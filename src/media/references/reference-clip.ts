@@ -2,20 +2,20 @@ import type { ReferenceClip } from '../../catalogue/media/media-by-role.ts';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { createSlots } from '../../platform/outbound/request-limits.ts';
+import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { ClipRefusal, type ClipKind, clipContainerOf } from '../video/clip-container.ts';
 import { type ClipLimits, convertClip } from '../ffmpeg/convert-clip.ts';
-import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaSource } from './fetch-media.ts';
+import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaToFetch } from './fetch-media.ts';
 import { formatOfFile } from './file-format.ts';
-import { decoderThreads } from '../pictures/untrusted-input.ts';
+import { decoderThreads } from '../ffmpeg/untrusted-input.ts';
 import { whatToSend } from './upload-rules.ts';
 
 type FetchReferenceClips = FetchSettings & {
   readonly kind: ClipKind;
   readonly limits: ClipLimits;
   /** The clips become `video-0.mp4`, `audio-0.mp3`, … in the folder. */
-  readonly sources: readonly MediaSource[];
+  readonly sources: readonly MediaToFetch[];
   readonly ffmpeg: Ffmpeg;
 };
 
@@ -52,7 +52,7 @@ export async function fetchReferenceClips({
 async function fetchOne(
   request: Omit<FetchReferenceClips, 'sources'>,
   index: number,
-  source: MediaSource,
+  source: MediaToFetch,
 ): Promise<ReferenceClip> {
   const { kind, limits, folder, signal, ffmpeg } = request;
   const { extension, accept } = forms[kind];

@@ -2,15 +2,15 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ReferenceImage } from '../../catalogue/media/media-by-role.ts';
-import { createSlots } from '../../platform/outbound/request-limits.ts';
-import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaSource } from './fetch-media.ts';
-import { ImageRefusal } from '../pictures/image-decode.ts';
+import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
+import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaToFetch } from './fetch-media.ts';
+import { ImageRefusal } from '../pictures/decode-image.ts';
 import { readImage } from '../pictures/read-image.ts';
 import { maxImageMegabytes } from './upload-rules.ts';
 
 type FetchReferenceImages = FetchSettings & {
   /** The images become `image-0.jpg`, `image-1.jpg`, … in the folder. */
-  readonly sources: readonly MediaSource[];
+  readonly sources: readonly MediaToFetch[];
 };
 
 const limits = {
@@ -37,7 +37,7 @@ export async function fetchReferenceImages({
   );
 }
 
-async function fetchOne(settings: FetchSettings, index: number, source: MediaSource): Promise<ReferenceImage> {
+async function fetchOne(settings: FetchSettings, index: number, source: MediaToFetch): Promise<ReferenceImage> {
   const fetchedPath = join(settings.folder, `image-${index}.fetched`);
   await downloadMedia(settings, source, fetchedPath, limits);
   const path = join(settings.folder, `image-${index}.jpg`);
@@ -50,7 +50,7 @@ async function fetchOne(settings: FetchSettings, index: number, source: MediaSou
 
 async function reencode(
   signal: AbortSignal,
-  source: MediaSource,
+  source: MediaToFetch,
   fetchedPath: string,
   path: string,
 ): Promise<FrameSize> {

@@ -3,7 +3,7 @@ import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { mediaUrlsOf, type ModelInput, type TaskInput } from '../../catalogue/input/task-input.ts';
 import { inputFields } from '../../catalogue/input/input-fields.ts';
 import { type FetchSettings, invalidMedia } from './fetch-media.ts';
-import { refuseLastFrame } from '../../catalogue/media/frame-size.ts';
+import { lastFrameRefusal } from '../../catalogue/media/frame-size.ts';
 import { fetchReferenceClips } from './reference-clip.ts';
 import { fetchReferenceImages } from './reference-image.ts';
 
@@ -36,7 +36,7 @@ export async function fetchReferenceMedia({
   const of = (name: string) => fetched.filter((_, index) => sources[index]?.field === name);
   const [firstFrame] = of('firstFrameUrl');
   const [lastFrame] = of('lastFrameUrl');
-  const refusal = firstFrame && lastFrame && refuseLastFrame(firstFrame, lastFrame);
+  const refusal = firstFrame && lastFrame && lastFrameRefusal(firstFrame, lastFrame);
   if (refusal !== undefined) throw invalidMedia('image', { path: 'input.lastFrameUrl' }, refusal);
   const clips = { ...settings, ffmpeg };
   const { videoUrls = standardVideo, audioUrls = standardAudio } = bounds?.fields ?? {};

@@ -18,7 +18,7 @@ import { type FileFormat, formatOfFile } from './file-format.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ResultStore } from '../store/result-store.ts';
 import { ClipRefusal, clipContainerOf } from '../video/clip-container.ts';
-import { ImageRefusal } from '../pictures/image-decode.ts';
+import { ImageRefusal } from '../pictures/decode-image.ts';
 import { readImage } from '../pictures/read-image.ts';
 import { AccountClosed } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -57,7 +57,7 @@ type Received = Checked & { readonly sha256: Buffer | undefined };
  * Checks an uploaded file by its content and stores it. An image is re-encoded as JPEG, one at a time: a large one takes seconds of a
  * core and 300 MB. Videos and audio are stored as they are, because their conversion takes minutes; the worker of a task converts them.
  */
-export function createMediaUploads({ db, resultStore, retentionMs, workFolder }: Deps): StoreUpload {
+export function createStoreUpload({ db, resultStore, retentionMs, workFolder }: Deps): StoreUpload {
   const limited = pLimit(1);
   return async (accountId, receive, { reuses = false } = {}) => {
     await mkdir(workFolder, { recursive: true });

@@ -43,7 +43,7 @@ export function requireMediaFolder(folder: string): string {
 export type Move = { readonly from: string; readonly to: string };
 
 /** Throws for a move that would change how a file is served. */
-export function requireSameEndings(moves: readonly Move[]): readonly Move[] {
+export function requireSameExtensions(moves: readonly Move[]): readonly Move[] {
   for (const { from, to } of moves)
     if (extname(requireMediaKey(from)) !== extname(requireMediaKey(to)))
       throw new Error(`${from} and ${to} do not end alike`);

@@ -37,7 +37,7 @@ export type MediaFiles = {
   /** Every file whose key begins with the folder. */
   readonly list: (folder: string) => AsyncIterable<StoredFile>;
   /** Returns how to send the file behind a link to a client; undefined if it does not exist. With `passing`, never as a redirect. */
-  readonly sourceOf: (link: OpenedLink, method: 'GET' | 'HEAD', passing?: Passing) => Promise<MediaSource | undefined>;
+  readonly sourceOf: (link: ServedFile, method: 'GET' | 'HEAD', passing?: Passing) => Promise<MediaToSend | undefined>;
 };
 
 /** The bytes pass through this service, also those of a bucket: whole, or the range of the request. */
@@ -46,7 +46,7 @@ export type Passing = { readonly range: string | undefined };
 export type StoredFile = { readonly key: string; readonly sizeBytes: number };
 
 /** A link that was signed by us and has not expired. */
-export type OpenedLink = {
+export type ServedFile = {
   readonly key: string;
   readonly contentType: string;
   /** A name to save it under. */
@@ -57,7 +57,7 @@ export type OpenedLink = {
   readonly linkExpiresAt: number;
 };
 
-export type MediaSource =
+export type MediaToSend =
   /** `path` has `/` between its segments. */
   | { readonly kind: 'file'; readonly root: string; readonly path: string }
   /** The client fetches it there. */
@@ -89,16 +89,16 @@ export function createResultStore(files: MediaFiles, options: LinkSignerOptions)
     isArchiveSigned: (name: string, { expires, signature }: Omit<PresentedLink, 'key'>): boolean =>
       signer.verify({ key: archiveKey(name), expires, signature }) !== undefined,
     /** Undefined for a link that is altered or expired. */
-    open: (link: PresentedLink, disposition: OpenedLink['disposition'] = 'inline'): OpenedLink | undefined => {
+    open: (link: PresentedLink, disposition: ServedFile['disposition'] = 'inline'): ServedFile | undefined => {
       const linkExpiresAt = signer.verify(link);
       return linkExpiresAt === undefined ? undefined : described(link.key, disposition, linkExpiresAt);
     },
     /** The file for a caller who needs no signed link. */
-    attachment: (key: string): OpenedLink | undefined => described(key, 'attachment', 0),
+    attachment: (key: string): ServedFile | undefined => described(key, 'attachment', 0),
   };
 }
 
-function described(key: string, disposition: OpenedLink['disposition'], linkExpiresAt: number): OpenedLink | undefined {
+function described(key: string, disposition: ServedFile['disposition'], linkExpiresAt: number): ServedFile | undefined {
   const contentType = contentTypeOf(key);
   if (contentType === undefined) return undefined;
   return { key, contentType, downloadName: key.split('/').slice(-2).join('-'), disposition, linkExpiresAt };

@@ -20,7 +20,7 @@ type VideoInspection = {
 export type VideoInspector = ReturnType<typeof createVideoInspector>;
 
 /** Measures a video and its poster that may stay as they are; undefined for others, which `VideoInspector` judges. */
-export async function measureWhole(videoPath: string, posterPath: string): Promise<VideoFacts | undefined> {
+export async function measureIfUsable(videoPath: string, posterPath: string): Promise<VideoFacts | undefined> {
   const measured = await probeVideo(videoPath);
   return (await isPosterOf(posterPath, measured)) ? measured : undefined;
 }

@@ -12,7 +12,7 @@ export type VideoMark = { readonly taskId: string; readonly model: string; reado
  * Writes into a video that a model made it, as XMP behind its last box, so that nothing in front of it moves. Returns the path of the
  * marked video: `targetPath`, or `path` for a video that is marked already. The file at `path` changes only if both are the same.
  */
-export async function markVideo(path: string, targetPath: string, mark: VideoMark): Promise<string> {
+export async function labelAsGenerated(path: string, targetPath: string, mark: VideoMark): Promise<string> {
   const { xmp, last, isWhole } = await videoLayoutOf(path);
   if (!isWhole || last === undefined) throw new Error('only a video of whole boxes can be marked');
   if (xmp !== undefined && (await contentOf(path, xmp)).includes(aiSourceType)) return path;

@@ -2,16 +2,16 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism, tmpdir } from 'node:os';
 import { resolve as absolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createSlots } from '../../platform/outbound/request-limits.ts';
+import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
 import { VideoFileError } from './video-file-error.ts';
-import type { VideoReadings } from './video-readings.ts';
+import type { ReaderFunctions } from './video-reader-functions.ts';
 
 // A kilobyte can describe a billion pictures, whose times and sizes the library
 // lists in memory, or make the library loop forever. So the library reads files
 // in processes of its own, and such a file ends one of them instead of this
 // process.
 
-export type ReadOrder = { readonly reading: keyof VideoReadings; readonly path: string };
+export type ReadOrder = { readonly reading: keyof ReaderFunctions; readonly path: string };
 /** `failure`: the reason why the file cannot be read. `outage`: an error of this machine. */
 export type ReadReply = { readonly value: unknown } | { readonly failure: string } | { readonly outage: string };
 
@@ -42,13 +42,13 @@ export class ReadTimeoutError extends Error {
   override readonly name = 'ReadTimeoutError';
 }
 
-type Value<R extends keyof VideoReadings> = Awaited<ReturnType<VideoReadings[R]>>;
+type Value<R extends keyof ReaderFunctions> = Awaited<ReturnType<ReaderFunctions[R]>>;
 
 /**
  * Reads a video in another process. Throws `VideoFileError` if the file cannot be read or needs too much memory, and `ReadTimeoutError`
  * if that takes too long. Other errors are those of this machine, and may be retried.
  */
-export async function readVideo<R extends keyof VideoReadings>(
+export async function readVideo<R extends keyof ReaderFunctions>(
   reading: R,
   path: string,
   signal = new AbortController().signal,

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { isSystemError, messageOf } from '../../platform/errors.ts';
 import type { ReadOrder, ReadReply } from './read-video.ts';
 import { VideoFileError } from './video-file-error.ts';
-import { videoReadings } from './video-readings.ts';
+import { readerFunctions } from './video-reader-functions.ts';
 
 // The process of `readVideo`: reads one video after the other, and ends with the process that started it.
 
@@ -38,7 +38,7 @@ async function reply({ reading, path }: ReadOrder): Promise<void> {
 
 async function replyTo(reading: ReadOrder['reading'], path: string): Promise<ReadReply> {
   try {
-    return { value: await videoReadings[reading](path) };
+    return { value: await readerFunctions[reading](path) };
   } catch (error) {
     if (error instanceof VideoFileError) return { failure: error.message };
     if (isSystemError(error)) return { outage: messageOf(error) };

@@ -158,7 +158,7 @@ export function createDatabase({
 }
 
 /** The database within a transaction: functions that open a transaction of their own take part in this one. */
-export function partOf({ run }: Pick<Database, 'run'>): Database {
+export function joiningTransaction({ run }: Pick<Database, 'run'>): Database {
   return {
     run,
     transaction: (work) => work(run),
@@ -168,7 +168,7 @@ export function partOf({ run }: Pick<Database, 'run'>): Database {
 }
 
 /** Limits how long callers wait for a response. */
-export function inTime(db: Database, limitMs: number): Database {
+export function withResponseLimit(db: Database, limitMs: number): Database {
   const late = () => new DatabaseUnavailable(true, new Error(`no response in ${limitMs} ms`));
   return {
     ...db,

@@ -8,7 +8,7 @@ import { many, maybeOne, none } from '../database/statement.ts';
 // send them (send-mails.ts).
 
 /** HKDF's name for the key that encrypts the links of waiting mails. */
-export const mailSecrets = 'videogen/mail/v1';
+export const mailKeyPurpose = 'videogen/mail/v1';
 
 /** A mail that carries a link. Times are Unix milliseconds. */
 export type NewMail = {

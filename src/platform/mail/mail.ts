@@ -3,7 +3,7 @@ export const mailKinds = ['confirm', 'invite', 'reset', 'registered'] as const;
 export type MailKind = (typeof mailKinds)[number];
 
 export const mailStates = ['waiting', 'sent', 'failed'] as const;
-export type MailState = (typeof mailStates)[number];
+export type QueuedMailState = (typeof mailStates)[number];
 
 type Words = { readonly subject: string; readonly before: string; readonly after: string };
 

@@ -20,7 +20,7 @@ const pauseMs = 2_000;
 const maxConcurrent = 4;
 
 /** Sends mails of the queue until it is closed. A mail whose attempt is cut off by the end of the process is sent again later. */
-export function watchMails(sender: MailSender): { close(): Promise<void> } {
+export function sendMailsUntilClosed(sender: MailSender): { close(): Promise<void> } {
   return repeatUntilClosed(pauseMs, (signal) => sendDueMails(sender, signal));
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AllowList } from './guard/allow-list.ts';
-import type { Answer, ReadBody } from './body/body.ts';
-import { createGuardedClient, type GuardedClientOptions } from './client.ts';
+import type { Answer, ReadBody } from './body/read-body.ts';
+import { createGuardedClient, type GuardedClientOptions } from './guarded-client.ts';
 import { targetOf } from './guard/guard.ts';
 import { OutboundError } from './outbound-error.ts';
 import { downloadResumably, type ResumableLimits } from './resumable-download.ts';

@@ -1,9 +1,9 @@
 import { open as openFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { chunksOf } from './body/body.ts';
+import { chunksOf } from './body/read-body.ts';
 import { encodingsOf } from './body/content-encoding.ts';
-import { withDeadline } from './request-limits.ts';
+import { withDeadline } from './deadlines-and-slots.ts';
 import { OutboundError } from './outbound-error.ts';
 
 /** A larger file is no valid result. */

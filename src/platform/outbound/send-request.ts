@@ -85,7 +85,7 @@ async function responseTo(
       socket.once('connect', onConnected).once('secureConnect', () => (progress.stage = 'closed'));
     });
     // The listeners stay: errors may follow a response, and then reach the reader of its body.
-    outgoing.on('error', (error) => reject(explained(error, progress.stage)));
+    outgoing.on('error', (error) => reject(outboundErrorFor(error, progress.stage)));
     outgoing.once('response', (response) => resolve(response.on('error', () => {})));
     // The last event, and the only one after 101 (Switching Protocols), which Node treats neither as a response nor as an error.
     outgoing.once('close', () => reject(new OutboundError('protocol', 'closed without a response')));
@@ -102,7 +102,7 @@ function afterSending(reason: unknown): unknown {
 }
 
 /** Converts an error of Node by the stage of the exchange. */
-export function explained(error: unknown, stage: Progress['stage']): OutboundError {
+export function outboundErrorFor(error: unknown, stage: Progress['stage']): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const isProtocol = stage === 'closed' && /^(?:HPE_|ERR_SSL|Z_DATA_ERROR|ERR__ERROR_FORMAT)/.test(code);

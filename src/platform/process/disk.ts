@@ -2,7 +2,7 @@ import { access, constants, stat, statfs } from 'node:fs/promises';
 import { errorCode } from '../errors.ts';
 
 /** A disk is full below this much free space, or below this share of a small one. The rest is for what is under way. */
-export const reserveBytes = 128 * 1024 * 1024;
+export const diskReserveBytes = 128 * 1024 * 1024;
 const reserveShare = 0.1;
 /** Each task needs some files. */
 const reserveFiles = 1_000;
@@ -42,7 +42,7 @@ type Space = {
 
 /** Returns why a disk must not get new work. */
 export function spaceProblem({ freeBytes, sizeBytes, files, freeFiles }: Space): string | undefined {
-  if (freeBytes < Math.min(reserveBytes, sizeBytes * reserveShare)) return 'disk full';
+  if (freeBytes < Math.min(diskReserveBytes, sizeBytes * reserveShare)) return 'disk full';
   if (files > 0 && freeFiles < Math.min(reserveFiles, files * reserveShare)) return 'disk full (no free inodes)';
   return undefined;
 }

@@ -4,12 +4,12 @@ import type { CostRule } from '../../catalogue/prices/upstream-cost.ts';
 import { bodyOf, classifyCreate, codedErrorIn, readBody, replyOf } from '../answers.ts';
 import type { Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createIdReports, findJobId } from '../jobs/job-id.ts';
-import { cancelOutcomes, createRecordReader } from '../jobs/job-records.ts';
+import { cancelOutcomes, createJobObjectReader } from '../jobs/vendor-job-object.ts';
 import { findJobOfCreate } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
 import { requestBody } from './ark-create-body.ts';
 import { classifyRefusal, isMissing } from './ark-errors.ts';
-import { arkStates, endOf, isCandidate, isSinceCreate, recordIn, recordsIn } from './ark-records.ts';
+import { arkStates, endOf, isCandidate, isSinceCreate, recordIn, recordsIn } from './ark-job-objects.ts';
 
 /** `config.options` are `paths`, `resultPath`, and `parameters`, which are added to each create. */
 export type ArkProviderDeps = PolledProviderDeps & {
@@ -26,7 +26,7 @@ const [maxBatch, maxListed, maxSingleReads] = [100, 500, 5];
 export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
   const { config, client, submitTimeoutMs, cost, warn } = deps;
   const { paths, resultPath } = optionsSchema.parse(config.options);
-  const records = createRecordReader(
+  const records = createJobObjectReader(
     {
       recordIn,
       isMissing,

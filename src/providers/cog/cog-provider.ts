@@ -19,10 +19,10 @@ import type {
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../platform/outbound/resumable-download.ts';
 import { downloadResult } from '../download-result.ts';
-import { mediaDataUrls, tooLarge } from '../requests/media-parts.ts';
+import { mediaDataUrls, refusedAsTooLarge } from '../requests/media-parts.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 import { mediaFor, taskValues } from '../requests/task-values.ts';
-import { takeVideo } from './take-video.ts';
+import { extractVideo } from './extract-video.ts';
 
 export type CogProviderDeps = {
   readonly name: string;
@@ -76,7 +76,7 @@ export function createCogProvider({
             timeoutMs: maxRunMs,
             maxBytes: maxAnswerBytes,
             signal: to.signal,
-            readBody: (chunks) => takeVideo(chunks, path),
+            readBody: (chunks) => extractVideo(chunks, path),
           }),
         );
       for (;;) {
@@ -121,7 +121,7 @@ async function predictionBody(request: JobRequest, config: FrozenConfig): Promis
   const { input: template } = inputSchema.parse(config.options['parameters']);
   const { used, shape } = await mediaFor(template, request);
   const media = await mediaDataUrls(used, { maxImageBytes, maxClipBytes });
-  if (media === undefined) return tooLarge('reference media of this size');
+  if (media === undefined) return refusedAsTooLarge('reference media of this size');
   return jsonBody({ input: fillPlaceholders(template, taskValues(request, config, shape, media)) });
 }
 

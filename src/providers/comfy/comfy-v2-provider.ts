@@ -11,12 +11,12 @@ import {
   shownText,
 } from '../answers.ts';
 import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
-import { createRecordReader, type EndState, type RecordRules } from '../jobs/job-records.ts';
+import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
 import { retryLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
 import { filePrefix } from '../requests/task-values.ts';
-import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
+import { uploadAndFillWorkflow, isVideoFile, type WorkflowProviderDeps } from './comfy-workflow.ts';
 
 const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];
 
@@ -26,7 +26,7 @@ const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];
  */
 export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvider {
   const { config, workflow, client, submitTimeoutMs, warn } = deps;
-  const records = createRecordReader(recordRules, warn);
+  const records = createJobObjectReader(recordRules, warn);
   const call = (method: string, path: string, signal: AbortSignal, options: Partial<Sent> = {}) => {
     const limits = { timeoutMs: callTimeoutMs, maxBytes: maxAnswerBytes, signal };
     return replyOf(client.call(method, `/api/v2${path}`, { ...limits, ...options }));
@@ -44,7 +44,7 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     submit: async (request, signal) => {
       const { jobKey } = request;
       const leftMs = startSubmitTimer(submitTimeoutMs);
-      const filled = await filledWorkflow(workflow(), request, config, {
+      const filled = await uploadAndFillWorkflow(workflow(), request, config, {
         send: async (file) =>
           call('POST', '/assets', signal, { body: await assetForm(file, request), timeoutMs: leftMs() }),
         reference: assetReference,
@@ -107,7 +107,7 @@ const listSchema = z.object({ jobs: z.array(recordSchema) });
 
 type JobRecord = z.output<typeof recordSchema>;
 
-const recordRules: RecordRules<JobRecord> = {
+const recordRules: JobObjectRules<JobRecord> = {
   recordIn: (body) => recordSchema.safeParse(body).data,
   isMissing: (body, status) => status === 404 && codedErrorIn(body)?.code === 'not_found',
   states: {

@@ -15,7 +15,7 @@ import { retryLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
 import { filePrefix } from '../requests/task-values.ts';
-import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
+import { uploadAndFillWorkflow, isVideoFile, type WorkflowProviderDeps } from './comfy-workflow.ts';
 
 const callTimeoutMs = 15_000;
 /** Queue and history repeat whole graphs. */
@@ -60,7 +60,7 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
       const before = await statusOf(request, signal);
       if (before.state === 'unclear') return { kind: 'not_accepted', reason: 'unreachable', detail: before.detail };
       if (before.state !== 'missing') return { kind: 'accepted', id: request.jobKey };
-      const filled = await filledWorkflow(workflow(), request, config, {
+      const filled = await uploadAndFillWorkflow(workflow(), request, config, {
         send: async (file) => call('POST', '/upload/image', signal, await uploadForm(file, request), leftMs()),
         reference: storedName,
       });

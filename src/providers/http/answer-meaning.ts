@@ -2,8 +2,8 @@ import { isObject, type JsonObject, type JsonValue } from '../../platform/text/j
 import { bodyOf, type CreateRules, type Reply, shownText, unprovenStatuses, type VendorError } from '../answers.ts';
 import type { Cost, UpstreamError } from '../provider-contract.ts';
 import type { Expression } from '../../catalogue/providers/expression.ts';
-import type { ErrorRule, ProviderFile } from '../../catalogue/providers/file-schema.ts';
-import { type Reader, textOf } from './reader.ts';
+import type { ErrorRule, ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
+import { type Reader, textOf } from './expression-reader.ts';
 
 // Reads answers as a file describes. The common rules in ../answers.ts decide
 // what they prove.

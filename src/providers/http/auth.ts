@@ -2,7 +2,7 @@ import { sign } from 'jws';
 import { z } from 'zod';
 import { SetupError } from '../../platform/errors.ts';
 import { parsedJson } from '../../platform/text/json.ts';
-import type { ProviderFile } from '../../catalogue/providers/file-schema.ts';
+import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 
 /** Secrets are read when they are needed, so that a new one counts from the next request on. */
 export type Secrets = {

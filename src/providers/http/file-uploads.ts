@@ -6,9 +6,9 @@ import { mediaOf } from '../requests/media-parts.ts';
 import { type Upload, uploadMedia } from '../requests/upload-media.ts';
 import { formBody } from '../requests/request-bodies.ts';
 import { answerData, createRules, failureIn } from './answer-meaning.ts';
-import type { ProviderFile } from '../../catalogue/providers/file-schema.ts';
-import { usesMedia } from '../../catalogue/providers/fields-of-file.ts';
-import type { Reader } from './reader.ts';
+import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
+import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
+import type { Reader } from './expression-reader.ts';
 
 export type Uploads = {
   readonly file: ProviderFile;

@@ -1,5 +1,5 @@
 import { v4 as uuid } from 'uuid';
-import type { ProviderFile } from '../../catalogue/providers/file-schema.ts';
+import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 
 const generated = '$uuid';
 

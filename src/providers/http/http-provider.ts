@@ -24,10 +24,10 @@ import { createPolledProvider, startSubmitTimer, type PolledProviderDeps, timeou
 import { jsonBody } from '../requests/request-bodies.ts';
 import { answerData, costIn, createRules, failureIn, foundJobs } from './answer-meaning.ts';
 import { type Expression, ExpressionError } from '../../catalogue/providers/expression.ts';
-import type { ProviderFile } from '../../catalogue/providers/file-schema.ts';
-import { createReaders, type Reader, textOf, type Trace } from './reader.ts';
+import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
+import { createReaders, type Reader, textOf, type Trace } from './expression-reader.ts';
 import { generatedHeaders } from './headers.ts';
-import { usesMedia } from '../../catalogue/providers/fields-of-file.ts';
+import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
 import { bodyWith, createData, jobData, lostData, namedData } from './request-data.ts';
 import { uploadImages } from './file-uploads.ts';
 

@@ -4,9 +4,9 @@ import type { MediaByRole, MediaRole } from '../../catalogue/media/media-by-role
 import { isBlank } from '../../catalogue/input/request-text.ts';
 import { spellImageReferences, withoutAddresses } from '../requests/task-values.ts';
 import type { FrozenConfig, Job, JobRequest, LostCreate, Refused, RequestBody } from '../provider-contract.ts';
-import { leadingImage, mediaDataUrls, mediaOf, tooLarge } from '../requests/media-parts.ts';
-import type { ProviderFile } from '../../catalogue/providers/file-schema.ts';
-import { usesMedia } from '../../catalogue/providers/fields-of-file.ts';
+import { leadingImage, mediaDataUrls, mediaOf, refusedAsTooLarge } from '../requests/media-parts.ts';
+import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
+import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
 
 // The data of expressions in requests. It excludes the addresses that a client gave for media.
 
@@ -31,7 +31,7 @@ export async function createData(
   const leading = leadingImage(await request.media());
   const { widthPx: width, heightPx: height } = frameSize(input.resolution, input.ratio, leading);
   const media = await mediaData(request, frozen.file, uploaded);
-  if (media === undefined) return tooLarge('reference media of this size');
+  if (media === undefined) return refusedAsTooLarge('reference media of this size');
   const data = {
     ...common(input, frozen),
     jobKey,

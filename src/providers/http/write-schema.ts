@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { providerFileJsonSchema } from '../../catalogue/providers/file-schema.ts';
+import { providerFileJsonSchema } from '../../catalogue/providers/provider-file-schema.ts';
 
 // Run by `npm run openapi`: writes the committed schema of the files that
 // providers of the kind `http` use.

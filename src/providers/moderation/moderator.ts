@@ -4,7 +4,7 @@ import type { Emits } from '../../platform/metrics/emits.ts';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import type { OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
-import { createSlots, withDeadline } from '../../platform/outbound/request-limits.ts';
+import { createSlots, withDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { createProviderClient } from '../../platform/outbound/provider-client.ts';
 import type { JsonObject } from '../../platform/text/json.ts';
@@ -44,11 +44,11 @@ export const noModerator: Moderator = {
   close: () => Promise.resolve(),
 };
 
-export const checkOutcomes = ['allowed', 'refused', 'error'] as const;
+export const moderationOutcomes = ['allowed', 'refused', 'error'] as const;
 export type ContentChecked = {
   readonly kind: 'content_checked';
   /** `error`: the moderation hook gave no usable answer in time. */
-  readonly outcome: (typeof checkOutcomes)[number];
+  readonly outcome: (typeof moderationOutcomes)[number];
   readonly durationMs: number;
 };
 

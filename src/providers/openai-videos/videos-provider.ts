@@ -14,10 +14,15 @@ import {
 } from '../answers.ts';
 import type { CancelOutcome, UpstreamError, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createIdReports, findJobId } from '../jobs/job-id.ts';
-import { createRecordReader, type EndState, outcomeWithoutRecord, type RecordRules } from '../jobs/job-records.ts';
+import {
+  createJobObjectReader,
+  type EndState,
+  cancelOutcomeWithoutJob,
+  type JobObjectRules,
+} from '../jobs/vendor-job-object.ts';
 import { findJobOfCreate, isRecent, retryLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
-import { createBody, type Dialect, dialects } from './dialects.ts';
+import { bodyOfCreate, type Dialect, dialects } from './videos-dialects.ts';
 
 const [maxRecordBytes, maxListBytes] = [256 * 1024, 4 * 1024 * 1024];
 
@@ -28,7 +33,10 @@ const [maxRecordBytes, maxListBytes] = [256 * 1024, 4 * 1024 * 1024];
 export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
   const { config, client, submitTimeoutMs, warn } = deps;
   const dialect = dialects[z.enum(videoDialects).parse(config.options['dialect'])];
-  const records = createRecordReader({ ...recordRules, endOf: (record, state) => endOf(record, state, dialect) }, warn);
+  const records = createJobObjectReader(
+    { ...recordRules, endOf: (record, state) => endOf(record, state, dialect) },
+    warn,
+  );
   const reportId = createIdReports(warn);
   const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
     replyOf(client.call(method, `/videos${path}`, { timeoutMs, signal, maxBytes: maxRecordBytes, body }));
@@ -37,7 +45,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     forgetsJobs: dialect.forgetsJobs,
     ...(dialect.clips !== undefined && { clips: dialect.clips }),
     submit: async (request, signal) => {
-      const sent = await createBody(dialect, request, config);
+      const sent = await bodyOfCreate(dialect, request, config);
       const reply = await call('POST', '', submitTimeoutMs, signal, sent);
       const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
       if (body !== undefined) reportId(findJobId(body));
@@ -66,7 +74,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
       if (dialect.deletes === 'no') return 'runs_on';
       const reply = await call('DELETE', `/${id}`, timeouts.cancelMs, signal);
       const poll = classifyPoll(reply, isMissing);
-      return 'body' in poll ? deletedOutcome(dialect, poll.body) : outcomeWithoutRecord(reply, poll);
+      return 'body' in poll ? deletedOutcome(dialect, poll.body) : cancelOutcomeWithoutJob(reply, poll);
     },
   });
 }
@@ -121,7 +129,7 @@ const recordRules = {
     expired: 'failed',
     deleted: 'failed',
   },
-} as const satisfies Omit<RecordRules<JobRecord>, 'endOf'>;
+} as const satisfies Omit<JobObjectRules<JobRecord>, 'endOf'>;
 
 function endOf(record: JobRecord, state: EndState, { videoUrl }: Dialect): JobStatus {
   const { usage, error, status } = record;

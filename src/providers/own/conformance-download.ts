@@ -12,7 +12,7 @@ type Source = Pick<Conformance, 'client' | 'signal'>;
 /** This many breaks are no accident. */
 const maxBreaks = 5;
 
-export async function download({ client, signal }: Source, id: string, path: string): Promise<Verdict> {
+export async function checkDownload({ client, signal }: Source, id: string, path: string): Promise<Verdict> {
   const broken = new AbortController();
   let breaks = 0;
   const onBreak = (error: unknown) => {

@@ -62,7 +62,7 @@ export function skipped(came: string): Verdict {
 }
 
 /** The result of one request. `came` is its text for the report. */
-export type Came = {
+export type Received = {
   readonly request: { readonly method: string; readonly path: string; readonly id: string };
   readonly status: number | undefined;
   readonly body: JsonObject | undefined;
@@ -72,7 +72,7 @@ export type Came = {
 
 const maxShown = 300;
 
-export function cameOf(request: Came['request'], reply: Reply): Came {
+export function receivedOf(request: Received['request'], reply: Reply): Received {
   const answer = 'answer' in reply ? reply.answer : undefined;
   const text = answer === undefined ? `no answer: ${detailOf(reply)}` : detailOf(reply).trimEnd();
   const came = `${request.method} ${request.path}: ${shownText(text, maxShown)}`;
@@ -83,11 +83,11 @@ export const finalStatuses = ['succeeded', 'failed', 'canceled'];
 const statuses = ['queued', 'running', ...finalStatuses];
 
 /** The `status` of an answer with a record; undefined for any other answer. */
-export function statusIn({ status, body }: Came): string | undefined {
+export function statusIn({ status, body }: Received): string | undefined {
   return status !== undefined && status < 300 && typeof body?.['status'] === 'string' ? body['status'] : undefined;
 }
 
-export function codeIn({ body }: Came): string | undefined {
+export function codeIn({ body }: Received): string | undefined {
   return errorSchema.safeParse(body?.['error']).data?.code;
 }
 
@@ -106,11 +106,11 @@ const fieldsSchema = z
   });
 
 /** Checks the rules that apply to every answer. */
-export function findInAll(all: readonly Came[]): readonly (readonly [Rule, Verdict])[] {
+export function findInAll(all: readonly Received[]): readonly (readonly [Rule, Verdict])[] {
   const answered = all.filter(({ status }) => status !== undefined);
   const records = answered.filter((one) => statusIn(one) !== undefined);
   const refusals = answered.filter(({ status = 0 }) => status >= 400);
-  const verdict = (among: readonly Came[], problemOf: (one: Came) => string | undefined): Verdict => {
+  const verdict = (among: readonly Received[], problemOf: (one: Received) => string | undefined): Verdict => {
     if (among.length === 0) return skipped('no answer of this kind');
     for (const one of among) {
       const problem = problemOf(one);
@@ -133,12 +133,12 @@ function fieldProblem(body: JsonObject | undefined): string | undefined {
   return issue && `${issue.path.join('.')}: ${issue.message}`;
 }
 
-function hasLength({ reply }: Came): boolean {
+function hasLength({ reply }: Received): boolean {
   if ('error' in reply) return true;
   const { headers } = reply.answer;
   return headers['content-length'] !== undefined || headers['transfer-encoding'] === 'chunked';
 }
 
-function bytesOf({ reply }: Came): number {
+function bytesOf({ reply }: Received): number {
   return 'answer' in reply ? reply.answer.body.length : 0;
 }

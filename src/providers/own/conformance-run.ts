@@ -3,8 +3,8 @@ import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
 import { replyOf } from '../answers.ts';
 import type { UpstreamClient } from '../provider-contract.ts';
 import {
-  type Came,
-  cameOf,
+  type Received,
+  receivedOf,
   codeIn,
   failed,
   finalStatuses,
@@ -54,7 +54,7 @@ type RequestOptions = { readonly body?: string; readonly path?: '/video'; readon
 
 export function createRun(check: Conformance) {
   const { client, signal, say, onFinding } = check;
-  const seen: Came[] = [];
+  const seen: Received[] = [];
   const findings: Finding[] = [];
   const unfinished = new Set<string>();
   const isRecorded = (rule: Rule) => findings.some((one) => one.rule === rule);
@@ -73,7 +73,10 @@ export function createRun(check: Conformance) {
     const target = `/jobs/${id}${path ?? ''}`;
     const options = { timeoutMs: timeoutsMs[method], maxBytes: maxAnswerBytes, signal: until };
     const sent = body === undefined ? {} : { body: { contentType: 'application/json', bytes: body } };
-    const came = cameOf({ method, path: target, id }, await replyOf(by.call(method, target, { ...options, ...sent })));
+    const came = receivedOf(
+      { method, path: target, id },
+      await replyOf(by.call(method, target, { ...options, ...sent })),
+    );
     seen.push(came);
     const status = path === undefined ? statusIn(came) : undefined;
     if (status !== undefined && finalStatuses.includes(status)) unfinished.delete(id);
@@ -109,7 +112,7 @@ export function createRun(check: Conformance) {
 }
 
 /** Polls the job until it has ended, or is lost, or the time is over. */
-export async function follow({ send, pause, pollMs, signal, say }: Run, id: string): Promise<Came> {
+export async function follow({ send, pause, pollMs, signal, say }: Run, id: string): Promise<Received> {
   let [last, printed, misses] = [await send('GET', id), '', 0];
   while (!isFinal(last) && misses < 2 && !signal.aborted) {
     const line = `job ${id}: ${statusIn(last) ?? last.came} ${shownProgress(last)}`.trimEnd();
@@ -122,7 +125,7 @@ export async function follow({ send, pause, pollMs, signal, say }: Run, id: stri
   return last;
 }
 
-function shownProgress({ body }: Came): string {
+function shownProgress({ body }: Received): string {
   return typeof body?.['progress'] === 'number' ? `${body['progress']} %` : '';
 }
 
@@ -131,7 +134,7 @@ export async function putWhenFree(
   { send, pause, bodies, say, signal }: Run,
   id: string,
   times = 1,
-): Promise<readonly Came[]> {
+): Promise<readonly Received[]> {
   for (;;) {
     const sent = Array.from({ length: times }, () => send('PUT', id, { body: bodies.first }));
     const answers = await Promise.all(sent);
@@ -143,28 +146,28 @@ export async function putWhenFree(
   }
 }
 
-function isBusy(answer: Came): boolean {
+function isBusy(answer: Received): boolean {
   return answer.status === 429 || (answer.status === 503 && codeIn(answer) !== undefined);
 }
 
-export function is(answer: Came, statuses: readonly number[]): Verdict {
+export function expectStatus(answer: Received, statuses: readonly number[]): Verdict {
   return statuses.includes(answer.status ?? 0) ? pass : failed(answer.came);
 }
 
 /** Accepts a 404 without a code, because the rule `errors` reports it. */
-export function isUnknown(answer: Came): Verdict {
+export function expectUnknown(answer: Received): Verdict {
   const code = codeIn(answer);
   return answer.status === 404 && (code ?? 'not_found') === 'not_found' ? pass : failed(answer.came);
 }
 
-export function isRecord(answer: Came, statuses: readonly number[]): Verdict {
-  return statusIn(answer) === undefined ? failed(answer.came) : is(answer, statuses);
+export function expectRecord(answer: Received, statuses: readonly number[]): Verdict {
+  return statusIn(answer) === undefined ? failed(answer.came) : expectStatus(answer, statuses);
 }
 
-export function hasStatus(answer: Came, status: string): boolean {
+export function hasStatus(answer: Received, status: string): boolean {
   return answer.status === 200 && statusIn(answer) === status;
 }
 
-export function isFinal(answer: Came): boolean {
+export function isFinal(answer: Received): boolean {
   return finalStatuses.includes(statusIn(answer) ?? '');
 }

@@ -1,23 +1,23 @@
 import { join } from 'node:path';
 import { v4 as uuid } from 'uuid';
 import { sha256Of } from '../../media/store/file-hash.ts';
-import { withDeadline } from '../../platform/outbound/request-limits.ts';
+import { withDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
 import { detailOf } from '../answers.ts';
-import { type Came, failed, type Finding, pass, type Rule, skipped, statusIn } from './conformance-report.ts';
+import { type Received, failed, type Finding, pass, type Rule, skipped, statusIn } from './conformance-report.ts';
 import {
   type Conformance,
   createRun,
   follow,
   hasStatus,
-  is,
+  expectStatus,
   isFinal,
-  isRecord,
-  isUnknown,
+  expectRecord,
+  expectUnknown,
   putWhenFree,
   type Run,
   stopTimeoutMs,
 } from './conformance-run.ts';
-import { checkRange, download } from './conformance-download.ts';
+import { checkRange, checkDownload } from './conformance-download.ts';
 
 // Plays Videogen's requests, and their failures, against a running server of docs/providers/own.md.
 
@@ -40,26 +40,26 @@ export async function checkConformance(check: Conformance): Promise<readonly Fin
 async function checkStrangers({ strangers, bodies, send, test, skip }: Run): Promise<void> {
   if (strangers === undefined) return skip(['key-missing', 'key-invalid'], 'no key was given');
   const { keyless, invalid } = strangers;
-  await test('key-missing', async () => is(await send('GET', uuid(), { client: keyless }), [401]));
+  await test('key-missing', async () => expectStatus(await send('GET', uuid(), { client: keyless }), [401]));
   await test('key-invalid', async () => {
     const id = uuid();
     const answer = await send('PUT', id, { client: invalid, body: bodies.first });
-    return answer.status === 401 ? is(await send('GET', id), [404]) : failed(answer.came);
+    return answer.status === 401 ? expectStatus(await send('GET', id), [404]) : failed(answer.came);
   });
 }
 
 async function checkUnknown({ bodies, send, test }: Run): Promise<void> {
-  await test('get-unknown', async () => isUnknown(await send('GET', uuid())));
-  await test('video-unknown', async () => is(await send('GET', uuid(), { path: '/video' }), [404]));
+  await test('get-unknown', async () => expectUnknown(await send('GET', uuid())));
+  await test('video-unknown', async () => expectStatus(await send('GET', uuid(), { path: '/video' }), [404]));
   await test('delete-unknown', async () => {
     const answer = await send('DELETE', uuid());
-    return answer.status === 405 || statusIn(answer) === 'canceled' ? pass : isUnknown(answer);
+    return answer.status === 405 || statusIn(answer) === 'canceled' ? pass : expectUnknown(answer);
   });
   const isRefused = async (body: string) => {
     const id = uuid();
     const answer = await send('PUT', id, { body });
     if (answer.status !== 400 && answer.status !== 422) return failed(answer.came);
-    return is(await send('GET', id), [404]);
+    return expectStatus(await send('GET', id), [404]);
   };
   await test('put-no-json', async () => isRefused(bodies.first.slice(0, -1)));
   await test('put-version', async () => isRefused(otherVersion(bodies.first)));
@@ -80,15 +80,15 @@ async function checkJob(run: Run): Promise<void> {
   const id = uuid();
   const isMade = await test('put', async () => {
     const [answer] = await putWhenFree(run, id);
-    return answer === undefined ? pass : isRecord(answer, [200, 201, 202]);
+    return answer === undefined ? pass : expectRecord(answer, [200, 201, 202]);
   });
   if (!isMade) return skip([...whileItRuns, 'succeeds', ...ofItsVideo, ...ofItsEnd], 'no job was made');
   say(`job ${id} was made`);
   const found = await send('GET', id);
   if (isFinal(found)) skip(whileItRuns, 'the job ended too soon');
-  await test('get-running', async () => isRecord(found, [200]));
-  await test('put-again', async () => isRecord(await send('PUT', id, { body: bodies.first }), [200]));
-  await test('put-other-body', async () => isRecord(await send('PUT', id, { body: bodies.other }), [200]));
+  await test('get-running', async () => expectRecord(found, [200]));
+  await test('put-again', async () => expectRecord(await send('PUT', id, { body: bodies.first }), [200]));
+  await test('put-other-body', async () => expectRecord(await send('PUT', id, { body: bodies.other }), [200]));
   await test('video-early', async () => {
     const early = await send('GET', id, { path: '/video' });
     if (early.status === 404) return pass;
@@ -110,7 +110,7 @@ async function checkJob(run: Run): Promise<void> {
 async function checkEnded(run: Run, id: string, status: string): Promise<void> {
   const { send, test, skip, bodies } = run;
   const path = join(run.workFolder, 'video');
-  const hasVideo = status === 'succeeded' && (await test('video', () => download(run, id, path)));
+  const hasVideo = status === 'succeeded' && (await test('video', () => checkDownload(run, id, path)));
   if (hasVideo) {
     await test('video-plays', async () => {
       return await run.inspect(path, run.signal).then(
@@ -120,7 +120,7 @@ async function checkEnded(run: Run, id: string, status: string): Promise<void> {
     });
     await test('video-range', () => checkRange(run, id, path));
   } else skip(ofItsVideo, 'there is no video');
-  const staysEnded = async (answer: Came, others: readonly number[] = []) => {
+  const staysEnded = async (answer: Received, others: readonly number[] = []) => {
     if (!others.includes(answer.status ?? 0) && !hasStatus(answer, status)) return failed(answer.came);
     const after = await send('GET', id);
     return hasStatus(after, status) ? pass : failed(after.came);
@@ -131,7 +131,7 @@ async function checkEnded(run: Run, id: string, status: string): Promise<void> {
   if (!isUnchanged || !hasVideo) return skip(ofItsEnd, hasVideo ? 'the job was deleted' : 'there is no video');
   await test('video-stays', async () => {
     const again = join(run.workFolder, 'again');
-    const verdict = await download(run, id, again);
+    const verdict = await checkDownload(run, id, again);
     if (verdict.outcome !== 'pass') return verdict;
     return (await sha256Of(again)) === (await sha256Of(path)) ? pass : failed('another file');
   });
@@ -145,7 +145,7 @@ async function checkCancel(run: Run): Promise<void> {
   const id = uuid();
   const isMade = await test('put-twice', async () => {
     const both = await putWhenFree(run, id, 2);
-    const invalid = both.map((one) => isRecord(one, [200, 201, 202])).find(({ outcome }) => outcome === 'fail');
+    const invalid = both.map((one) => expectRecord(one, [200, 201, 202])).find(({ outcome }) => outcome === 'fail');
     const isDouble = both.every(({ status }) => status === 201);
     return invalid ?? (isDouble ? failed('201 to both') : pass);
   });
@@ -174,7 +174,7 @@ async function checkCancel(run: Run): Promise<void> {
     const after = await send('GET', id);
     return hasStatus(after, 'canceled') ? pass : failed(after.came);
   });
-  await test('video-canceled', async () => is(await send('GET', id, { path: '/video' }), [404]));
+  await test('video-canceled', async () => expectStatus(await send('GET', id, { path: '/video' }), [404]));
 }
 
 async function checkRestarted(run: Run, id: string): Promise<void> {

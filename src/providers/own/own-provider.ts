@@ -9,7 +9,7 @@ import type {
   PolledProvider,
   RequestBody,
 } from '../provider-contract.ts';
-import { createRecordReader, type EndState, type RecordRules } from '../jobs/job-records.ts';
+import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
 import { retryLookup } from '../jobs/find-lost-create.ts';
 import { leadingImage, pictureDataUrls } from '../requests/media-parts.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
@@ -27,7 +27,7 @@ const [maxImageBytes, maxAnswerBytes] = [60_000_000, 64 * 1024];
 /** Speaks the protocol of docs/providers/own.md. We name each job and a repeated PUT makes no second one, so a lost response never leads to a second job. */
 export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
   const { config, client, uploads = false, submitTimeoutMs, warn } = deps;
-  const records = createRecordReader(recordRules, warn);
+  const records = createJobObjectReader(recordRules, warn);
   const call = (method: string, { jobKey }: Named, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
     replyOf(client.call(method, `/jobs/${jobKey}`, { timeoutMs, signal, maxBytes: maxAnswerBytes, body }));
   return createPolledProvider(deps, {
@@ -91,7 +91,7 @@ const recordSchema = z.object({
 
 type JobRecord = z.infer<typeof recordSchema>;
 
-const recordRules: RecordRules<JobRecord> = {
+const recordRules: JobObjectRules<JobRecord> = {
   recordIn: (body) => recordSchema.safeParse(body).data,
   isMissing: (body, status) => status === 404 && codedErrorIn(body)?.code === 'not_found',
   states: {

@@ -101,7 +101,7 @@ export function contentParts(
 }
 
 /** Another provider may take what this one cannot. */
-export function tooLarge(what: string): Refused {
+export function refusedAsTooLarge(what: string): Refused {
   return { kind: 'refused', error: { kind: 'input', detail: `${what} cannot be sent to this provider` } };
 }
 

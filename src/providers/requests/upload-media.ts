@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { MediaByRole, ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
 import type { NotAccepted, Refused } from '../provider-contract.ts';
-import { byRole, clipsOf, fittingImages, picturesOf, tooLarge } from './media-parts.ts';
+import { byRole, clipsOf, fittingImages, picturesOf, refusedAsTooLarge } from './media-parts.ts';
 import { type FormFile, jpegFile } from './request-bodies.ts';
 
 /** `unknown`: the answer to the upload proves nothing. */
@@ -25,7 +25,7 @@ export async function uploadMedia<Stored>(
     ...jpegs.map((bytes, index) => async () => jpegFile(bytes, index)),
     ...clipsOf(media).map(({ path, contentType, extension }, index) => async () => {
       const { size } = await stat(path);
-      if (size > maxClipBytes) return tooLarge(`a reference clip of ${size} bytes`);
+      if (size > maxClipBytes) return refusedAsTooLarge(`a reference clip of ${size} bytes`);
       return { name: `clip-${index + 1}.${extension}`, contentType, bytes: await readFile(path) };
     }),
   ];

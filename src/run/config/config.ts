@@ -8,7 +8,7 @@ import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { ConfigError, messageOf, SetupError } from '../../platform/errors.ts';
 import { parsePayloadKeys } from '../../temporal/connection/payload-keys.ts';
 import { queueNames } from '../../temporal/connection/task-queues.ts';
-import { parseQueueNames } from '../../temporal/connection/worker-queues.ts';
+import { parseQueueNames } from '../../temporal/connection/parse-queue-names.ts';
 import { loopbackAllowance, parseAllowList, parseNetworks } from '../../platform/outbound/guard/allow-list.ts';
 import {
   absolute,

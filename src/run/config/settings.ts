@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
-import { refuseInput } from '../../catalogue/models/route.ts';
+import { inputErrorsOfModel } from '../../catalogue/models/upstreams-for-task.ts';
 import type { StoreLocation } from '../../media/store/store-location.ts';
 import { createTaskRequestParser, type ParsedTaskRequest } from '../../tasks/accept/task-request.ts';
 import { isUploadPreview, uploadFromUrl } from '../../media/references/upload-rules.ts';
 import type { ModerationHook } from '../../providers/moderation/moderator.ts';
-import { literalRefusal, type OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
+import { urlRefusal, type OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 
 /** Settings that a configuration may leave to `npm start`, which sets them once its servers run. */
@@ -70,12 +70,12 @@ export function createRequestParser(
       // An uploaded file is read from the store, so its URL is not checked here; createTask checks its owner and kind.
       refuseMediaUrl: (url) => {
         if (isUploadPreview(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its url';
-        return uploadFromUrl(publicUrl, url) === undefined ? literalRefusal(url, imageAllow) : undefined;
+        return uploadFromUrl(publicUrl, url) === undefined ? urlRefusal(url, imageAllow) : undefined;
       },
-      refuseCallbackUrl: (url) => literalRefusal(url, callbackAllow),
-      refuseInput: ({ model: name, input }) => {
+      refuseCallbackUrl: (url) => urlRefusal(url, callbackAllow),
+      inputErrorsOfModel: ({ model: name, input }) => {
         const model = offer.models.get(name);
-        return model === undefined ? [] : refuseInput(model, input);
+        return model === undefined ? [] : inputErrorsOfModel(model, input);
       },
     });
   let catalogue: Catalogue | undefined;

@@ -1,5 +1,5 @@
 import { defaultStore } from '../../media/store/open-store.ts';
-import { inspectInstallation } from '../../media/store/installed-stores.ts';
+import { findMismatch } from '../../media/store/installation-ownership.ts';
 import type { Config } from '../config/config.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import { messageOf } from '../../platform/errors.ts';
@@ -12,7 +12,7 @@ export async function checkInstallation(url: string, config: Config, namespace: 
   const { resultStore = defaultStore(config), resultStoreAlso } = config;
   const db = createDatabase({ url, poolSize: 1 });
   try {
-    const found = await inspectInstallation(db, { ...config, resultStore, resultStoreAlso }, namespace);
+    const found = await findMismatch(db, { ...config, resultStore, resultStoreAlso }, namespace);
     if (found !== undefined) return [failure(check, found.reason, found.remedy)];
     return [ok(check, 'result store and namespace belong to this database')];
   } catch (error) {

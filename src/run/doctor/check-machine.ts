@@ -3,7 +3,7 @@ import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { provideFontSettings } from '../config/config.ts';
 import { errorCode, messageOf } from '../../platform/errors.ts';
-import { isOlder } from '../../platform/process/version.ts';
+import { isOlderVersion } from '../../platform/process/compare-versions.ts';
 import { maxBytesAtOnce } from '../../api/core/limits/upload-slots.ts';
 import { inspectFfmpeg } from '../../media/ffmpeg/ffmpeg-binary.ts';
 import { makePrivateFolder } from '../../platform/process/startup-errors.ts';
@@ -15,7 +15,7 @@ const leastNode = '20.19';
 
 export function checkNode(version = process.versions.node): Finding {
   const shown = `Node.js ${version}`;
-  if (!isOlder(version, leastNode)) return ok('node', shown);
+  if (!isOlderVersion(version, leastNode)) return ok('node', shown);
   return failure('node', shown, `Install Node.js ${leastNode} or newer.`);
 }
 

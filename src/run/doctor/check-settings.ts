@@ -4,7 +4,7 @@ import { readCatalogueFile } from '../../catalogue/file/catalogue-file.ts';
 import { type Config, secretReader } from '../config/config.ts';
 import { ConfigError, messageOf } from '../../platform/errors.ts';
 import type { AllowList, AllowedNetwork } from '../../platform/outbound/guard/allow-list.ts';
-import { isMetadata } from '../../platform/outbound/guard/guard.ts';
+import { isMetadataAddress } from '../../platform/outbound/guard/guard.ts';
 import { failure, type Finding, ok, warning } from './finding.ts';
 
 /**
@@ -87,7 +87,7 @@ export function checkAllowList(setting: 'CALLBACK_ALLOW' | 'IMAGE_ALLOW', list: 
 
 /** The guard opens a metadata address only for an entry of exactly this address. */
 function holdsMetadata({ address, prefixBits }: AllowedNetwork): boolean {
-  return prefixBits === address.toByteArray().length * 8 && isMetadata(address);
+  return prefixBits === address.toByteArray().length * 8 && isMetadataAddress(address);
 }
 
 function isInside({ address, prefixBits }: AllowedNetwork): boolean {

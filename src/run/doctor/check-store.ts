@@ -5,7 +5,7 @@ import { errorCode, messageOf } from '../../platform/errors.ts';
 import { nameOfStore, type S3Config, type StoreLocation } from '../../media/store/store-location.ts';
 import type { MediaFiles } from '../../media/store/result-store.ts';
 import { parseAllowList } from '../../platform/outbound/guard/allow-list.ts';
-import { createGuardedClient } from '../../platform/outbound/client.ts';
+import { createGuardedClient } from '../../platform/outbound/guarded-client.ts';
 import { checkFiles, openFiles } from '../../media/store/open-store.ts';
 import { failure, type Finding, ok, warning } from './finding.ts';
 

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { messageOf } from '../../platform/errors.ts';
-import { isOlder } from '../../platform/process/version.ts';
+import { isOlderVersion } from '../../platform/process/compare-versions.ts';
 import { type QueueName, taskQueuesOf } from '../../temporal/connection/task-queues.ts';
 import { connectTemporal, grpcCode, type TemporalTarget } from '../../temporal/connection/connect.ts';
 import {
@@ -12,7 +12,7 @@ import {
   readRetentionMs,
   readServerVersion,
   type QueuePollers,
-} from '../../temporal/connection/inspect.ts';
+} from '../../temporal/connection/server-facts.ts';
 import { readSchedule, scheduleNames } from '../../temporal/schedules/schedules.ts';
 import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 
@@ -68,7 +68,7 @@ function notChecked({ queues }: TemporalToCheck, why: string): Finding[] {
 async function serverFinding(client: Client, { connection }: TemporalTarget): Promise<Finding> {
   const version = await readServerVersion(client);
   const shown = `Temporal ${version} at ${connection.address}`;
-  if (!isOlder(version, leastServer)) return ok('temporal', shown);
+  if (!isOlderVersion(version, leastServer)) return ok('temporal', shown);
   const remedy = `Upgrade the server to ${leastServer} or newer: accounts do not share generation fairly before.`;
   return failure('temporal', `${shown}: older than ${leastServer}`, remedy);
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { boundToThisProcess } from '../../platform/process/bound-process.ts';
+import { commandEndingWithParent } from '../../platform/process/end-with-parent.ts';
 import { messageOf, SetupError } from '../../platform/errors.ts';
 import { type StopStep, stopProcess } from './running-process.ts';
 import { keepBounded, openServerLog, serverLogTail } from './server-log.ts';
@@ -147,7 +147,7 @@ async function spawnServer({ launch, logFile, stopSteps }: ServerProgram, isRest
   const log = await openServerLog(logFile);
   try {
     const steps = stopSteps.map(({ signal, waitMs }) => [signal, Math.ceil(waitMs / 1000)] as const);
-    const bound = boundToThisProcess(file, args, steps);
+    const bound = commandEndingWithParent(file, args, steps);
     const stdio: SpawnOptions['stdio'] = ['pipe', log.fd, log.fd];
     const child = spawn(bound.file, bound.args, { ...options, stdio, detached: true });
     await once(child, 'spawn');

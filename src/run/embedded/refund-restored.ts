@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import { SetupError } from '../../platform/errors.ts';
 import { connectTemporal } from '../../temporal/connection/connect.ts';
-import { findPollingWorker, refundRestoredTasks } from '../../temporal/workflows/restored-tasks.ts';
+import { findPollingWorker, refundRestoredTasks } from '../../temporal/workflows/refund-restored-tasks.ts';
 import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
 
 /** Temporal lists a workflow about a second after its start (measured). */

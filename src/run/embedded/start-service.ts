@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { SetupError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { exportProcessMetrics } from '../metrics/process-metrics.ts';
-import { retry } from '../../platform/timing/retry.ts';
+import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { fatalErrors } from '../main/run-until-signal.ts';
 import { defaultStore } from '../../media/store/open-store.ts';
 import { type RunningPart, type Settings, settingsWith } from '../config/settings.ts';
@@ -140,7 +140,7 @@ export async function findDatabase(config: Config, say: Say, log: Log, signal: A
   const either = AbortSignal.any([signal, waited.signal]);
   try {
     const step = { step: 'migrate the database', log, signal: either, onFirstFailure: say };
-    await retry(step, () => migrateToLatest(url, (newer) => say(newerSchema(newer))));
+    await retryStartStep(step, () => migrateToLatest(url, (newer) => say(newerSchema(newer))));
     return { settings: { databaseUrl: url }, stop };
   } catch (cause) {
     await stop();

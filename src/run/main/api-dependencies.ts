@@ -8,8 +8,8 @@ import { HttpError } from '../../api/core/http-error.ts';
 import { createLimiters } from '../../api/core/limits/limiters.ts';
 import { createBadKeys, createRateLimiter } from '../../api/core/limits/rate-limits.ts';
 import { callbackFormatOf } from '../../api/dialects/shapes.ts';
-import { createMailQueue, mailSecrets } from '../../platform/mail/mail-queue.ts';
-import { createMediaUploads, type StoreUpload } from '../../media/references/store-upload.ts';
+import { createMailQueue, mailKeyPurpose } from '../../platform/mail/mail-queue.ts';
+import { createStoreUpload, type StoreUpload } from '../../media/references/store-upload.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { openStore } from '../../media/store/open-store.ts';
@@ -18,15 +18,15 @@ import { uploadFromUrl, uploadKey } from '../../media/references/upload-rules.ts
 import { installationSources } from '../metrics/scrape-sources.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { readAtScrapes } from '../metrics/read-at-scrapes.ts';
-import { watchModels } from '../../catalogue/models/report-models.ts';
+import { watchSoldModels } from '../../catalogue/models/worker-report-loops.ts';
 import { createModerator } from '../../providers/moderation/moderator.ts';
 import { isInNetworks } from '../../platform/outbound/guard/allow-list.ts';
-import { literalRefusal } from '../../platform/outbound/guard/guard.ts';
+import { urlRefusal } from '../../platform/outbound/guard/guard.ts';
 import { createSecretBox, type SecretBox } from '../../platform/secrets/secret-box.ts';
-import { openPayments } from '../../credits/payments/open-payments.ts';
+import { createPaymentProvider } from '../../credits/payments/create-payment-provider.ts';
 import { createIdentityProvider } from '../../accounts/sign-in/identity-provider.ts';
 import { oidcCallbackPath } from '../../api/sign-in/oidc-routes.ts';
-import { inTime } from '../../platform/database/database.ts';
+import { withResponseLimit } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createRequestLog } from '../../library/request-log/request-log.ts';
 import { createKeyTouches } from '../../accounts/keys/key-touches.ts';
@@ -72,9 +72,12 @@ export async function openApiDependencies(
   const { db, catalogue, events, box } = core;
   const given = fromSettings(settings);
   const sellsCredits = given.payments !== undefined;
-  readAtScrapes(metrics.registry, installationSources(inTime(db, scrapeLimitMs), catalogue.current, { sellsCredits }));
+  readAtScrapes(
+    metrics.registry,
+    installationSources(withResponseLimit(db, scrapeLimitMs), catalogue.current, { sellsCredits }),
+  );
   const calls = createEngineCalls(core.engine, log);
-  const sales = await watchModels({ db, catalogue: catalogue.current, log });
+  const sales = await watchSoldModels({ db, catalogue: catalogue.current, log });
   const moderator = openModerator(core, resultStore, readHookSecret);
   // Workers send all other callbacks.
   const tests = createTestCallbacks({
@@ -110,7 +113,7 @@ export async function openApiDependencies(
     keyTouches: createKeyTouches(db),
     now: Date.now,
     catalogueState: catalogue.state,
-    storeUpload: unlessDiskFull(createMediaUploads({ ...settings, db, resultStore }), diskProblem),
+    storeUpload: unlessDiskFull(createStoreUpload({ ...settings, db, resultStore }), diskProblem),
     progressOf: createTaskProgress(core.temporal.client),
     requestLog: createRequestLog({ db, log, events }),
     // With a separate port, metrics are not served on the public one.
@@ -172,7 +175,7 @@ function fromSettings(settings: Settings) {
     retentionMs: settings.retentionMs,
     promptRetentionMs: settings.promptRetentionMs,
     redirectsContent: settings.redirectsContent,
-    refuseCallbackUrl: (url: string) => literalRefusal(url, settings.callbackAllow),
+    refuseCallbackUrl: (url: string) => urlRefusal(url, settings.callbackAllow),
     console: {
       publicUrl,
       passwordSignIn: settings.passwordSignIn,
@@ -185,7 +188,7 @@ function fromSettings(settings: Settings) {
     brand: settings.brand,
     signUp: { ...settings.signUp, secrets: [settings.secret, ...(settings.secretPrevious ?? [])] },
     mails: settings.smtp && createMailQueue(mailBoxOf(settings)),
-    payments: openPayments(settings),
+    payments: createPaymentProvider(settings),
     searchesPrompts: settings.promptSearch,
     reads: limiterOf(settings.readRate),
     refusedCreates: limiterOf(settings.refusedCreateRate),
@@ -198,7 +201,7 @@ function fromSettings(settings: Settings) {
 
 /** Encrypts mails while they wait in the database. */
 export function mailBoxOf({ secret, secretPrevious }: Settings): SecretBox {
-  return createSecretBox(secret, secretPrevious, mailSecrets);
+  return createSecretBox(secret, secretPrevious, mailKeyPurpose);
 }
 
 /** Calls to Temporal, made after the response to a client. */

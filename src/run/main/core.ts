@@ -1,7 +1,7 @@
 import { createSecretBox, type SecretBox } from '../../platform/secrets/secret-box.ts';
 import type { Settings } from '../config/settings.ts';
 import type { ServiceEvents } from '../metrics/service-event.ts';
-import type { PartName } from '../../platform/process/part-name.ts';
+import type { PartName } from '../../platform/process/process-part.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { warnOfDropped } from '../../catalogue/file/dropped-entries.ts';

@@ -2,10 +2,10 @@ import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { Log } from '../../platform/log/log.ts';
 import { repeat } from '../../platform/timing/repeat.ts';
-import { retry } from '../../platform/timing/retry.ts';
+import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import type { Settings } from '../config/settings.ts';
 import { grpcCode, isUnavailable } from '../../temporal/connection/connect.ts';
-import { readRetentionMs } from '../../temporal/connection/inspect.ts';
+import { readRetentionMs } from '../../temporal/connection/server-facts.ts';
 import { registerSearchAttributes } from '../../temporal/connection/search-attributes.ts';
 import type { WorkerParts } from './wire-activities.ts';
 import { workerOptions } from './worker-options.ts';
@@ -28,10 +28,10 @@ export function createPollers(settings: Settings, { parts, log, onFatal, client,
   let opened: NativeConnection | undefined;
   const startAll = async (connection: NativeConnection) => {
     if (settings.workerQueues.includes('tasks'))
-      await retry(step('register search attributes'), () => registerSearchAttributes(client));
+      await retryStartStep(step('register search attributes'), () => registerSearchAttributes(client));
     for (const options of workerOptions(settings, parts)) {
       const create = () => Worker.create({ ...options, connection });
-      const worker = await retry(step(`start the worker of ${options.taskQueue}`), create);
+      const worker = await retryStartStep(step(`start the worker of ${options.taskQueue}`), create);
       const end = worker.run();
       running.push({ worker, end });
       end.catch(onFatal);
@@ -47,7 +47,7 @@ export function createPollers(settings: Settings, { parts, log, onFatal, client,
     /** Resolves once the worker of each queue polls. */
     start: async () => {
       const connect = () => NativeConnection.connect(settings.temporal.connection);
-      opened = await retry(step('connect to Temporal'), connect);
+      opened = await retryStartStep(step('connect to Temporal'), connect);
       await startAll(opened);
     },
     /**

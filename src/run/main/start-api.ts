@@ -5,13 +5,13 @@ import { createApp } from '../../api/app.ts';
 import { publishConsole } from '../../api/console/serve-console.ts';
 import { startHttpServer } from '../../api/core/server/server.ts';
 import { createMailer } from '../../platform/mail/mailer.ts';
-import { watchMails } from '../../platform/mail/send-mails.ts';
+import { sendMailsUntilClosed } from '../../platform/mail/send-mails.ts';
 import { listenError, makePrivateFolder } from '../../platform/process/startup-errors.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { isCookieExposed } from '../../api/sign-in/session-cookie.ts';
-import { type Database, inTime } from '../../platform/database/database.ts';
+import { type Database, withResponseLimit } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { retry } from '../../platform/timing/retry.ts';
+import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { mailBoxOf, openApiDependencies } from './api-dependencies.ts';
 import { reportSecret } from './check-secret.ts';
 import { watchReadiness } from './monitoring/readiness.ts';
@@ -83,8 +83,8 @@ export async function startApi(
 
 /** A page of this process may load its files from a process of another release. The start does not depend on the database. */
 async function publishOwnConsole(db: Database, log: Log, signal: AbortSignal): Promise<void> {
-  const publication = retry({ step: "publish the console's files", log, signal }, () =>
-    publishConsole(inTime(db, publishLimitMs)),
+  const publication = retryStartStep({ step: "publish the console's files", log, signal }, () =>
+    publishConsole(withResponseLimit(db, publishLimitMs)),
   ).catch(() => undefined);
   await Promise.race([publication, pause(publishLimitMs, undefined, { ref: false })]);
 }
@@ -93,5 +93,5 @@ function startMailing(settings: Settings, db: Database, log: Log) {
   const { smtp, brand, publicUrl } = settings;
   if (smtp === undefined) return undefined;
   const service = mailServiceOf(brand, publicUrl);
-  return watchMails({ db, box: mailBoxOf(settings), mailer: createMailer(smtp), service, log });
+  return sendMailsUntilClosed({ db, box: mailBoxOf(settings), mailer: createMailer(smtp), service, log });
 }

@@ -13,7 +13,7 @@ import type { ResultStore } from '../../media/store/result-store.ts';
 import { reportSecret } from './check-secret.ts';
 import { watchReadiness } from './monitoring/readiness.ts';
 import { foldersOf, watchDisks } from './monitoring/watch-disks.ts';
-import { retry } from '../../platform/timing/retry.ts';
+import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import type { RunningPart, Settings } from '../config/settings.ts';
 import { installTemporalRuntime } from '../../temporal/connection/temporal-runtime.ts';
 import { watchSchedules } from '../../temporal/schedules/watch-schedules.ts';
@@ -88,7 +88,7 @@ export async function startWorker(
     const queues = taskQueuesOf(taskQueue);
     const { client } = temporal;
     const ensure = () => ensureSchedules(client, queues);
-    await retry({ step: 'ensure the schedules', log, signal: stopping.signal }, ensure);
+    await retryStartStep({ step: 'ensure the schedules', log, signal: stopping.signal }, ensure);
     const pauseMs = checkMs ?? scheduleCheckMs;
     watching = watchSchedules({ client, queues, log, events, pauseMs }, stopping.signal);
   };

@@ -1,6 +1,6 @@
 import type { Engine } from '../../catalogue/tasks/workflow-engine.ts';
 import type { Logger } from 'pino';
-import type { GenerationAttempts } from '../../../activities/generation-attempts.ts';
+import type { RunningAttempts } from '../../../activities/running-attempts.ts';
 import { createAuditBooks } from '../../../activities/maintenance/audit-books.ts';
 import { createEmptyAccountPage, createFinishClosing, type SalesDeps } from '../../../activities/close-account.ts';
 import { createConfirmCharge } from '../../../activities/confirm-charge.ts';
@@ -14,9 +14,9 @@ import { createReconcilePayments } from '../../../activities/maintenance/reconci
 import { createReconcileTasks } from '../../../activities/maintenance/reconcile-tasks.ts';
 import { createSendCallback, type SendCallbackDeps } from '../../../activities/send-callback.ts';
 import { createSettleProviderJobs } from '../../../activities/maintenance/settle-provider-jobs.ts';
-import { createStartClosings, createStartOwedCallbacks } from '../../../activities/maintenance/start-owed.ts';
+import { createStartClosings, createStartOwedCallbacks } from '../../../activities/maintenance/start-owed-workflows.ts';
 import { createStoreResult } from '../../../activities/store-result.ts';
-import type { Switches } from '../../../activities/switches.ts';
+import type { ProviderSwitches } from '../../../activities/watch-provider-switches.ts';
 import { createTestProvider } from '../../../activities/test-provider.ts';
 import type { VideoInspector } from '../../media/video/inspect-video.ts';
 import type { VideoNormaliser } from '../../media/ffmpeg/normalize-video.ts';
@@ -48,8 +48,8 @@ export type WorkerParts = {
   /** An attempt watches its deadline, the end of its task, the operators' switches, and its machine. */
   readonly watches: {
     readonly startDeadline: StartDeadline;
-    readonly attempts: GenerationAttempts;
-    readonly switches: Switches;
+    readonly attempts: RunningAttempts;
+    readonly switches: ProviderSwitches;
     readonly refusesWork: () => string | undefined;
   };
   readonly videoTools: {

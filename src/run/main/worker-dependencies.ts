@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { createGenerationAttempts } from '../../../activities/generation-attempts.ts';
+import { createRunningAttempts } from '../../../activities/running-attempts.ts';
 import { startDeadline } from '../../../activities/abort-timers.ts';
-import { createSwitches } from '../../../activities/switches.ts';
+import { watchProviderSwitches } from '../../../activities/watch-provider-switches.ts';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { uploadFromUrl, uploadKey } from '../../media/references/upload-rules.ts';
 import { dirname } from 'node:path';
@@ -15,10 +15,10 @@ import { fetchReferenceMedia, type MediaFetch } from '../../media/references/ref
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { brandToken } from '../../platform/brand/brand.ts';
-import { createGuardedClient } from '../../platform/outbound/client.ts';
+import { createGuardedClient } from '../../platform/outbound/guarded-client.ts';
 import { createProviderClient, type ProviderClient } from '../../platform/outbound/provider-client.ts';
 import { createCallbackPoster } from '../../tasks/callbacks/post-callback.ts';
-import { openPayments } from '../../credits/payments/open-payments.ts';
+import { createPaymentProvider } from '../../credits/payments/create-payment-provider.ts';
 import { createPreviewProvider } from '../../providers/preview/preview-provider.ts';
 import { createProviders } from '../../providers/registry.ts';
 import { listProviderSwitches } from '../../tasks/jobs/provider-pools.ts';
@@ -27,7 +27,7 @@ import { createOwedDeliveries } from '../../tasks/callbacks/owed-callbacks.ts';
 import { createRequestParser, ownEndpoints, type Settings } from '../config/settings.ts';
 import { type Core, openCore } from './core.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
-import { reportModels } from '../../catalogue/models/report-models.ts';
+import { reportModelsUntilClosed } from '../../catalogue/models/worker-report-loops.ts';
 import { watchWorkflows } from '../../tasks/jobs/watch-comfy-graphs.ts';
 import type { WorkerParts } from './wire-activities.ts';
 
@@ -52,7 +52,7 @@ export function openWorkerDependencies(
   const references = openReferences(core, ffmpeg, media);
   const callbacks = openCallbacks(core, media);
   const reports = openReports(core, readSecret);
-  const provider = openPayments(settings);
+  const provider = createPaymentProvider(settings);
   const parts: WorkerParts = {
     db,
     log,
@@ -102,12 +102,12 @@ function fromSettings(settings: Settings): WorkerParts['settings'] {
 function generationWatches({ db, log }: Core) {
   return {
     startDeadline,
-    attempts: createGenerationAttempts({
+    attempts: createRunningAttempts({
       touch: (taskIds) => touchGenerations(db, taskIds),
       listEnded: (taskIds) => listEndedAmong(db, taskIds),
       onError: (error) => log.warn({ err: error }, 'attempt heartbeats not recorded'),
     }),
-    switches: createSwitches({
+    switches: watchProviderSwitches({
       list: () => listProviderSwitches(db),
       onError: (error) => log.warn({ err: error }, 'provider switches not read'),
     }),
@@ -117,7 +117,7 @@ function generationWatches({ db, log }: Core) {
 /** Reports which models this worker can generate, and which workflows of ComfyUI cannot run. */
 function openReports({ settings, log, db, catalogue }: Core, readSecret: SecretReader) {
   const { workerQueues } = settings;
-  const models = reportModels({ catalogue, workerQueues, db });
+  const models = reportModelsUntilClosed({ catalogue, workerQueues, db });
   const workflows = workerQueues.includes('generation-remote')
     ? watchWorkflows({ catalogue: catalogue.current, readSecret, own: ownEndpoints(settings), db, log })
     : undefined;

@@ -1,4 +1,4 @@
-import type { PartName } from '../../platform/process/part-name.ts';
+import type { PartName } from '../../platform/process/process-part.ts';
 import type { CatalogueRead } from '../../catalogue/file/live-catalogue.ts';
 import type { ScheduleChecked } from '../../temporal/schedules/housekeeping-steps.ts';
 import { type EventMetric, onEventsOf } from './metric.ts';

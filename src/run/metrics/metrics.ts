@@ -1,4 +1,4 @@
-import type { PartName } from '../../platform/process/part-name.ts';
+import type { PartName } from '../../platform/process/process-part.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { DatabaseUsage } from '../../platform/database/database.ts';

@@ -1,6 +1,6 @@
 import type { RequestFinished } from '../../api/core/middleware/observe-requests.ts';
-import { checkOutcomes, type ContentChecked } from '../../providers/moderation/moderator.ts';
-import { paymentOutcomes, type PaymentSettled } from '../../credits/payments/process-payments.ts';
+import { moderationOutcomes, type ContentChecked } from '../../providers/moderation/moderator.ts';
+import { paymentOutcomes, type PaymentSettled } from '../../credits/payments/apply-payments.ts';
 import type { RequestsDropped } from '../../library/request-log/request-log.ts';
 import type { TaskEvent } from '../../tasks/emitted-events.ts';
 import { type EventMetric, onEventsOf, requestBuckets } from './metric.ts';
@@ -57,7 +57,7 @@ export const requestMetrics: readonly EventMetric[] = [
     actWhen:
       '`error` is above 4, and above 5 %, in 15 minutes: creates are refused or accepted unchecked ' +
       '([runbook](runbooks.md#videogenmoderationfails))',
-    zeros: checkOutcomes.map((outcome) => ({ outcome })),
+    zeros: moderationOutcomes.map((outcome) => ({ outcome })),
     on: on('content_checked', ({ outcome }) => [{ outcome }, 1]),
   },
   {

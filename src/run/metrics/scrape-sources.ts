@@ -2,7 +2,7 @@ import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { countStuckTasks } from '../../tasks/list/task-list.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../../library/operations/overview-counts.ts';
-import { readMaintenance } from '../../platform/database/vacuum.ts';
+import { readLastChecks } from '../../credits/last-checks.ts';
 import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
 import type { Sources } from './read-at-scrapes.ts';
 
@@ -16,9 +16,9 @@ export function installationSources(
   { sellsCredits }: { readonly sellsCredits: boolean } = { sellsCredits: false },
 ): Sources {
   return {
-    maintenance: () => readMaintenance(db),
+    maintenance: () => readLastChecks(db),
     ...(sellsCredits && {
-      payments: async () => ({ reconciledAt: (await readMaintenance(db)).paymentsReconciledAt }),
+      payments: async () => ({ reconciledAt: (await readLastChecks(db)).paymentsReconciledAt }),
     }),
     stuck: async () => ({ tasks: await countStuckTasks(db) }),
     queues: async () => ({ counts: await countUnfinishedTasks(db), models: catalogue().models }),

@@ -1,4 +1,4 @@
-import { comparedAspects } from '../../media/video/compare-order.ts';
+import { comparedAspects } from '../../media/video/compare-with-order.ts';
 import {
   reconciledOutcomes,
   reconcileFindings,

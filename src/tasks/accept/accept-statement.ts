@@ -1,6 +1,6 @@
 import type { NewTask } from './create-outcome.ts';
-import { chargeEntry } from '../../credits/ledger/ledger-entries.ts';
-import { priceOfTask } from '../../credits/prices/price-rule.ts';
+import { chargeEntry } from '../../credits/ledger/ledger-entry-sql.ts';
+import { taskPriceSql } from '../../credits/prices/price-rule.ts';
 
 // The rule of acceptance, for a batch of tasks of one or many accounts. A task
 // must be new, its key active and its account not suspended. Of those tasks,
@@ -49,7 +49,7 @@ function valuesOf(given: Columns, tasks: readonly NewTask[]): unknown[] {
 }
 
 // now() is the task's created_at, however long the statement waits for a lock.
-const price = priceOfTask({
+const price = taskPriceSql({
   model: 'request.model',
   accountId: 'request.account_id',
   listed: valueOf('listed'),

@@ -8,7 +8,7 @@ import {
   explainTask,
   explainValues,
 } from './accept-statement.ts';
-import { countSpending, markExceededCap, type Spending } from '../../accounts/limits/spend-caps.ts';
+import { addSpending, markExceededCap, type Spending } from '../../accounts/limits/spend-caps.ts';
 import { withAccountLock } from './account-lock.ts';
 import { findTaskOfAttempts, isAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, CreateRate, NewTask } from './create-outcome.ts';
@@ -58,7 +58,7 @@ function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
     if (row === undefined || row.refusal !== null || row.credits !== credits) {
       throw new Error(`task ${task.taskId} was not accepted as it was foreseen under the account's lock`);
     }
-    await countSpending({ run }, spending);
+    await addSpending({ run }, spending);
     return acceptedFromRow(task, row);
   });
 }

@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../accounts/keys/api-key.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
-import { refuseUploads } from '../../media/references/refuse-uploads.ts';
+import { uploadErrors } from '../../media/references/upload-errors.ts';
 import type { TaskEvents } from '../emitted-events.ts';
-import { refuseImage } from '../../catalogue/models/route.ts';
+import { imageRefusalOfModel } from '../../catalogue/models/upstreams-for-task.ts';
 import type { CatalogueModel, WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { Moderator } from '../../providers/moderation/moderator.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -142,8 +142,8 @@ async function parseRequest(
   if (!request.ok) return request;
   const { input: media, model: name } = request.param;
   const model = models.get(name);
-  const refuseSize = (size: FrameSize) => model && refuseImage(model, media, size);
-  const errors = await refuseUploads(db, { accountId: caller.accountId, publicUrl, input: media, refuseSize });
+  const refuseSize = (size: FrameSize) => model && imageRefusalOfModel(model, media, size);
+  const errors = await uploadErrors(db, { accountId: caller.accountId, publicUrl, input: media, refuseSize });
   // Parses again, so that errors name the field in the client's spelling.
   return errors.length === 0 ? request : translate(input, { parse: () => ({ ok: false, errors }), models });
 }

@@ -24,7 +24,7 @@ export type TaskRequestRules = {
   /** Returns why reference media may not be fetched from this URL. */
   readonly refuseMediaUrl: RefuseUrl;
   readonly refuseCallbackUrl: RefuseUrl;
-  readonly refuseInput?: (param: TaskParam) => readonly FieldError[];
+  readonly inputErrorsOfModel?: (param: TaskParam) => readonly FieldError[];
 };
 
 export type ParsedTaskRequest =
@@ -67,7 +67,7 @@ export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown
       input: withDefaults(input, model.input),
       ...(typeof callBackUrl === 'string' && { callBackUrl }),
     };
-    const errors = [...relationErrors(model.input, param), ...(rules.refuseInput?.(param) ?? [])];
+    const errors = [...relationErrors(model.input, param), ...(rules.inputErrorsOfModel?.(param) ?? [])];
     return errors.length > 0 ? { ok: false, errors } : { ok: true, param };
   };
 }

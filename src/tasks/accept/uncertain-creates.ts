@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { TaskEvents } from '../emitted-events.ts';
-import { type Database, partOf } from '../../platform/database/database.ts';
+import { type Database, joiningTransaction } from '../../platform/database/database.ts';
 import { none } from '../../platform/database/statement.ts';
 import { lockAccount } from '../../accounts/accounts.ts';
 import { findTaskOfAttempt, hasAnswer, recordFailedAttempt } from './create-attempts.ts';
@@ -90,7 +90,7 @@ async function refundIfCreated(
   if (found === undefined) return 'none';
   const { taskId, accountId } = found;
   const ended = await db.transaction(async (run) => {
-    const transaction = partOf({ run });
+    const transaction = joiningTransaction({ run });
     // The task comes before the account, as at the end of every task.
     await lockTask(transaction, taskId);
     await lockAccount(transaction, accountId);

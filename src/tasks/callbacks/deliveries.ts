@@ -2,7 +2,7 @@ import type { EventType } from './event.ts';
 import type { Exchange } from './recorded-exchange.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { type Database, violatedUniqueConstraint } from '../../platform/database/database.ts';
-import { recordAction } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import { microseconds, pageStart, type TimedCursor } from '../../platform/database/sql.ts';
 
@@ -79,7 +79,7 @@ export const requestRedelivery = maybeOne<Delivery, [deliveryId: string]>({
 
 /** Requests a redelivery for an operator, with an entry in the audit log. */
 export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise<Delivery | undefined> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const answer = await requestRedelivery(transaction, taskId);
     if (answer === undefined) return { answer };
     const { accountId, redeliveries } = answer;

@@ -1,6 +1,6 @@
-import type { GuardedClient } from '../../platform/outbound/client.ts';
+import type { GuardedClient } from '../../platform/outbound/guarded-client.ts';
 import { targetOf } from '../../platform/outbound/guard/guard.ts';
-import { createSlots } from '../../platform/outbound/request-limits.ts';
+import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
 import { signWebhook } from '../../platform/outbound/webhook-signature.ts';

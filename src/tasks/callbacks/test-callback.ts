@@ -8,7 +8,7 @@ import { withDefaults } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { brandToken } from '../../platform/brand/brand.ts';
-import { createGuardedClient, type GuardedClientOptions } from '../../platform/outbound/client.ts';
+import { createGuardedClient, type GuardedClientOptions } from '../../platform/outbound/guarded-client.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import type { CallbackFormat } from './callback-format.ts';
 import { createCallbackPoster } from './post-callback.ts';

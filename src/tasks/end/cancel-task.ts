@@ -1,4 +1,4 @@
-import { recordAction } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
 import type { TaskEvents } from '../emitted-events.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -8,7 +8,7 @@ import { cancelGraceMs, type EndedTask, failAndRefund } from '../task-rows.ts';
 
 // A cancellation is committed with its refund, in one statement
 // (`failAndRefund`), and the generation is stopped after the commit. If the
-// request to stop it is lost, the worker finds the ended task within seconds (`activities/generation-attempts.ts`),
+// request to stop it is lost, the worker finds the ended task within seconds (`activities/running-attempts.ts`),
 // and `reconcile` terminates a workflow that still runs after the grace time.
 
 const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
@@ -53,7 +53,7 @@ export function cancelTaskAs(
   actor: Actor,
   { taskId, reason }: { readonly taskId: string; readonly reason: string },
 ): Promise<EndedTask> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const answer = await failAndRefund(transaction, taskId, cancelledByOperator, { terminatesAfterMs: cancelGraceMs });
     if (!answer.changed) return { answer };
     const { accountId, creditsRefunded } = answer.task;

@@ -1,9 +1,9 @@
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { type Account, findAccount, lockAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { By } from '../../accounts/people/members.ts';
-import { recordAction } from '../../accounts/operators/operator-actions.ts';
-import { recordEvent } from '../../accounts/people/security-events.ts';
+import type { OwnerChange } from '../../accounts/people/change-members.ts';
+import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
+import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { Upload } from '../../media/references/upload-rules.ts';
 import { many, none, one, type Runner } from '../../platform/database/statement.ts';
 
@@ -48,7 +48,7 @@ export function closeAccountAs(
   actor: Actor,
   { accountId, reason }: { readonly accountId: string; readonly reason: string },
 ): Promise<Account | undefined> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const outcome = await close(transaction, accountId);
     const answer = outcome === 'not_found' ? undefined : await findAccount(transaction, accountId);
     if (outcome !== 'changed') return { answer };
@@ -57,11 +57,11 @@ export function closeAccountAs(
 }
 
 /** Closes an account for good, for its owner. */
-export function closeOwnAccount(db: Database, { session, accountId, origin }: By): Promise<void> {
+export function closeOwnAccount(db: Database, { session, accountId, origin }: OwnerChange): Promise<void> {
   return db.transaction(async (run) => {
     if ((await close({ run }, accountId)) !== 'changed') return;
     const { userId, email } = session;
-    await recordEvent({ run }, { kind: 'account_closed', userId, email, accountId, origin });
+    await recordSecurityEvent({ run }, { kind: 'account_closed', userId, email, accountId, origin });
   });
 }
 

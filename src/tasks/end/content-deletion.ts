@@ -3,7 +3,7 @@ import type { Actor } from '../../accounts/operators/operator.ts';
 import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
 import { taskEventIdOf } from '../task-end-event.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { recordAction } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import { mayRun } from '../jobs/provider-pools.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import { microseconds, pageStart } from '../../platform/database/sql.ts';
@@ -97,7 +97,7 @@ export function deleteTaskContentAs(
   { task, uploadIds, reason }: { readonly task: Task; readonly uploadIds: readonly string[]; readonly reason: string },
 ): Promise<ContentDeletion | undefined> {
   const { taskId, accountId } = task;
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     const answer = await deleteTaskContent(transaction, task, uploadIds);
     if (answer?.changed !== true) return { answer };
     return { answer, done: { action: 'tasks.delete', accountId, taskId, details: { reason } } };

@@ -1,5 +1,5 @@
-import type { OrderDifference } from '../../media/video/compare-order.ts';
-import { priceOfTask } from '../../credits/prices/price-rule.ts';
+import type { OrderDifference } from '../../media/video/compare-with-order.ts';
+import { taskPriceSql } from '../../credits/prices/price-rule.ts';
 import type { Model } from '../../catalogue/models/model.ts';
 import { type ListedPrice, listedPrices } from '../../catalogue/prices/price-conditions.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -44,7 +44,7 @@ const priceDelivered = maybeOne<DeliveredPrice, [taskId: string, seconds: number
   name: 'price-delivered-video',
   text: `
 select $2::integer * credits_per_second + credits_per_video as credits, credits_per_second as "creditsPerSecond"
-from tasks cross join lateral ${priceOfTask({
+from tasks cross join lateral ${taskPriceSql({
     model: 'tasks.model',
     accountId: 'tasks.account_id',
     listed: '$3::json',

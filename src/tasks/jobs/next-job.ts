@@ -1,6 +1,6 @@
 import { v5 as uuidv5 } from 'uuid';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
-import { remainingTiersOf } from '../../catalogue/models/route.ts';
+import { remainingTiersOf } from '../../catalogue/models/upstreams-for-task.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Providers } from '../../providers/registry.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';

@@ -2,7 +2,7 @@ import type { Actor } from '../../accounts/operators/operator.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, none } from '../../platform/database/statement.ts';
 import { jobStates, mayExist } from './job-states.ts';
-import { recordAction } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 
 // A pool is a provider with one of its models. It has a concurrency limit, and a circuit breaker whose cooldown grows with each failure
 // in a row. The operator's switch is for the whole provider.
@@ -96,7 +96,7 @@ export async function setProviderSwitchAs(
   actor: Actor,
   { provider, state, reason }: { provider: string; state: ProviderSwitch; reason: string },
 ): Promise<void> {
-  await recordAction(db, actor, async (transaction) => {
+  await changeWithAudit(db, actor, async (transaction) => {
     const values = [provider, state, reason, actor.name];
     const [row] = await transaction.run<{ before: ProviderSwitch; cleared: boolean }>(writeSwitch, values);
     if (row?.before === state && !row.cleared) return { answer: undefined };

@@ -1,5 +1,5 @@
 import type { Actor } from '../../accounts/operators/operator.ts';
-import { recordAction } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
@@ -33,7 +33,7 @@ export function retryTaskAs(
   actor: Actor,
   { taskId, reason }: TaskRetry,
 ): Promise<{ readonly isRetried: boolean } | undefined> {
-  return recordAction<{ readonly isRetried: boolean } | undefined>(db, actor, async (transaction) => {
+  return changeWithAudit<{ readonly isRetried: boolean } | undefined>(db, actor, async (transaction) => {
     const task = await findTaskToRetry(transaction, taskId);
     if (task?.isUnfinished !== true) return { answer: task && { isRetried: false } };
     await endCooldownsOfTask(transaction, taskId);
@@ -73,7 +73,7 @@ export function retryProviderAs(
   actor: Actor,
   { provider, reason }: ProviderRetry,
 ): Promise<readonly string[]> {
-  return recordAction(db, actor, async (transaction) => {
+  return changeWithAudit(db, actor, async (transaction) => {
     await endCooldownsOfProvider(transaction, provider);
     const answer = (await listWaitingFor(transaction, provider)).map(({ taskId }) => taskId);
     return { answer, done: { action: 'tasks.retry', details: { provider, tasks: answer.length, reason } } };

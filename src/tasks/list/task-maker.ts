@@ -1,4 +1,4 @@
-import { erasedUser } from '../../accounts/people/user-rules.ts';
+import { erasedUser } from '../../accounts/people/email-and-password-format.ts';
 import { maybeOne, one } from '../../platform/database/statement.ts';
 
 /** `name`: the key's name, or the person's e-mail address. */

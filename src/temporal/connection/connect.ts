@@ -61,7 +61,7 @@ export async function usingTemporal<T>(
 }
 
 /** Runs Temporal calls that must respond within `limitMs`. */
-export function within<T>(client: Client, limitMs: number, calls: () => Promise<T>): Promise<T> {
+export function callWithin<T>(client: Client, limitMs: number, calls: () => Promise<T>): Promise<T> {
   return client.connection.withDeadline(Date.now() + limitMs, calls);
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { within } from './connect.ts';
+import { callWithin } from './connect.ts';
 
 export const searchAttributes = {
   accountId: defineSearchAttributeKey('AccountId', SearchAttributeType.KEYWORD),
@@ -14,7 +14,7 @@ const keyword = 2;
 
 /** Registers missing search attributes in the namespace: a workflow that sets an unknown one never continues. */
 export async function registerSearchAttributes(client: Client, timeoutMs = limitMs): Promise<readonly string[]> {
-  return within(client, timeoutMs, async () => {
+  return callWithin(client, timeoutMs, async () => {
     const missing = await readMissingSearchAttributes(client);
     const added = Object.fromEntries(missing.map((name) => [name, keyword]));
     const { namespace } = client.options;

@@ -8,7 +8,7 @@ import {
 import { housekeepingSteps } from './housekeeping-steps.ts';
 import type { TaskQueues } from '../connection/task-queues.ts';
 import type { reconcile } from '../../../workflows/index.ts';
-import { isNotFound, within } from '../connection/connect.ts';
+import { isNotFound, callWithin } from '../connection/connect.ts';
 
 /** A restarted Temporal server takes up to seven seconds to respond about a schedule (measured). */
 const limitMs = 30_000;
@@ -69,7 +69,7 @@ export async function ensureSchedules(client: Client, queues: TaskQueues): Promi
   for (const name of scheduleNames) {
     if (await createSchedule(client, queues, name)) continue;
     const handle = client.schedule.getHandle(scheduleId(queues, name));
-    await within(client, limitMs, () =>
+    await callWithin(client, limitMs, () =>
       handle.update(({ spec, policies, state }) => ({ spec, policies, state, action: actionOf(queues, name) })),
     );
     if (name === 'reconcile') await triggerSchedule(client, queues, name);
@@ -80,7 +80,7 @@ export async function ensureSchedules(client: Client, queues: TaskQueues): Promi
 export async function createSchedule(client: Client, queues: TaskQueues, name: ScheduleName): Promise<boolean> {
   const { every } = schedules[name];
   try {
-    await within(client, limitMs, () =>
+    await callWithin(client, limitMs, () =>
       client.schedule.create({
         scheduleId: scheduleId(queues, name),
         spec: { intervals: [{ every }] },
@@ -102,7 +102,7 @@ export type ScheduleState = { readonly id: string; readonly state: 'active' | 'p
 export async function readSchedule(client: Client, queues: TaskQueues, name: ScheduleName): Promise<ScheduleState> {
   const id = scheduleId(queues, name);
   try {
-    const { state } = await within(client, limitMs, () => client.schedule.getHandle(id).describe());
+    const { state } = await callWithin(client, limitMs, () => client.schedule.getHandle(id).describe());
     return { id, state: state.paused ? 'paused' : 'active' };
   } catch (error) {
     if (error instanceof ScheduleNotFoundError || isNotFound(error)) return { id, state: 'missing' };
@@ -114,7 +114,7 @@ export async function readSchedule(client: Client, queues: TaskQueues, name: Sch
 export async function triggerSchedule(client: Client, queues: TaskQueues, name: ScheduleName): Promise<void> {
   // Without a policy of its own, a trigger runs beside others.
   const { SKIP } = ScheduleOverlapPolicy;
-  await within(client, limitMs, () => client.schedule.getHandle(scheduleId(queues, name)).trigger(SKIP));
+  await callWithin(client, limitMs, () => client.schedule.getHandle(scheduleId(queues, name)).trigger(SKIP));
 }
 
 /** Longer than a run may take. */
@@ -126,7 +126,7 @@ const runLimitMs = 9 * 60_000;
  */
 export async function runReconcile(client: Client, queues: TaskQueues): Promise<Awaited<ReturnType<typeof reconcile>>> {
   const { workflowType, taskQueue, workflowRunTimeout, staticSummary } = actionOf(queues, 'reconcile');
-  return await within(client, runLimitMs, () =>
+  return await callWithin(client, runLimitMs, () =>
     client.workflow.execute<typeof reconcile>(workflowType, {
       workflowId: `${scheduleId(queues, 'reconcile')}-on-demand`,
       workflowIdConflictPolicy: 'USE_EXISTING',

@@ -2,11 +2,11 @@ import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOp
 import type { DeliveryToStart, Engine, TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
 import { callbackWorkflowId, closingWorkflowId, type TaskQueues, taskWorkflowId } from '../connection/task-queues.ts';
 import type { closeAccount, deliverCallback, redeliverSignal, videoTask } from '../../../workflows/index.ts';
-import { within } from '../connection/connect.ts';
+import { callWithin } from '../connection/connect.ts';
 import { describeTask, describeWorkflow, unlessMissing } from './describe-task.ts';
 import { forgetTask } from './forget-task.ts';
 import { retryNow } from './retry-now.ts';
-import { testProvider } from './run-provider-test.ts';
+import { runProviderTest } from './run-provider-test.ts';
 import { searchAttributes } from '../connection/search-attributes.ts';
 
 const limitMs = 10_000;
@@ -18,7 +18,7 @@ export function createEngine(client: Client, queues: TaskQueues): Engine {
       started(client, () => client.workflow.start<typeof videoTask>('videoTask', taskOptions(queues, task))),
     describeTask: (taskId) => describeTask(client, taskId),
     cancelWorkflow: async (taskId) => (await unlessMissing(client, () => handleOf(taskId).cancel())) !== undefined,
-    testProvider: (provider) => testProvider(client, queues, provider),
+    testProvider: (provider) => runProviderTest(client, queues, provider),
     retryNow: (taskId) => retryNow(client, taskId),
     terminateTask: async (taskId, reason) =>
       void (await unlessMissing(client, () => handleOf(taskId).terminate(reason))),
@@ -82,7 +82,7 @@ async function wakeDelivery(client: Client, queues: TaskQueues, delivery: Delive
 async function redeliver(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<void> {
   const signal: (typeof redeliverSignal)['name'] = 'redeliver';
   const options = { ...deliveryOptions(queues, delivery), signal };
-  await within(client, limitMs, () =>
+  await callWithin(client, limitMs, () =>
     client.workflow.signalWithStart<typeof deliverCallback>('deliverCallback', options),
   );
 }
@@ -99,7 +99,7 @@ function deliveryOptions(queues: TaskQueues, { deliveryId, accountId }: Delivery
 
 async function started(client: Client, start: () => Promise<unknown>): Promise<boolean> {
   try {
-    await within(client, limitMs, start);
+    await callWithin(client, limitMs, start);
     return true;
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return false;

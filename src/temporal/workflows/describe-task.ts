@@ -2,7 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../../catalogue/tasks/workflow-engine.ts';
 import { taskWorkflowId } from '../connection/task-queues.ts';
-import { isNotFound, within } from '../connection/connect.ts';
+import { isNotFound, callWithin } from '../connection/connect.ts';
 
 const limitMs = 5_000;
 
@@ -26,7 +26,7 @@ export async function describeTask(client: Client, taskId: string): Promise<Work
 /** Uses the raw description, because the SDK's fails if payloads cannot be decrypted. */
 export async function describeWorkflow(client: Client, workflowId: string) {
   const { namespace } = client.options;
-  const raw = await within(client, limitMs, () =>
+  const raw = await callWithin(client, limitMs, () =>
     client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } }),
   ).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
@@ -53,7 +53,7 @@ async function codeFailure(
   client: Client,
   { taskId, runId }: { taskId: string; runId: string },
 ): Promise<Pick<CodeFailure, 'since' | 'message'> | undefined> {
-  const { history } = await within(client, limitMs, () =>
+  const { history } = await callWithin(client, limitMs, () =>
     client.workflowService.getWorkflowExecutionHistoryReverse({
       namespace: client.options.namespace,
       execution: { workflowId: taskWorkflowId(taskId), runId },
@@ -76,7 +76,7 @@ async function codeFailure(
 /** Returns undefined if the workflow does not exist or has ended. */
 export async function unlessMissing<T>(client: Client, call: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await within(client, limitMs, call);
+    return await callWithin(client, limitMs, call);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

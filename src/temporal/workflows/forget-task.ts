@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { owedDeliveries } from '../../tasks/task-end-event.ts';
 import { callbackWorkflowId, taskWorkflowId } from '../connection/task-queues.ts';
-import { isNotFound, within } from '../connection/connect.ts';
+import { isNotFound, callWithin } from '../connection/connect.ts';
 import { describeWorkflow, unlessMissing } from './describe-task.ts';
 
 const limitMs = 10_000;
@@ -32,7 +32,7 @@ async function forget(client: Client, workflowId: string, { ends }: { readonly e
 }
 
 async function runsOf(client: Client, workflowId: string): Promise<readonly string[]> {
-  const { executions } = await within(client, limitMs, () =>
+  const { executions } = await callWithin(client, limitMs, () =>
     client.workflowService.listWorkflowExecutions({
       namespace: client.options.namespace,
       query: `WorkflowId = '${workflowId}'`,
@@ -46,7 +46,7 @@ async function deleteRun(client: Client, workflowId: string, runId: string): Pro
   const { namespace } = client.options;
   const workflowExecution = { workflowId, runId };
   try {
-    await within(client, limitMs, () =>
+    await callWithin(client, limitMs, () =>
       client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
     );
   } catch (error) {

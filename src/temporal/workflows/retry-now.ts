@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { within } from '../connection/connect.ts';
+import { callWithin } from '../connection/connect.ts';
 import { describeWorkflow } from './describe-task.ts';
 import { taskWorkflowId } from '../connection/task-queues.ts';
 
@@ -19,7 +19,7 @@ export async function retryNow(client: Client, taskId: string): Promise<boolean>
   const { namespace, identity } = client.options;
   const execution = { workflowId, runId };
   for (const { activityId } of paused)
-    await within(client, limitMs, () =>
+    await callWithin(client, limitMs, () =>
       client.workflowService.resetActivity({ namespace, identity, execution, id: activityId ?? '' }),
     );
   return paused.length > 0;

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { testProvider as workflow } from '../../../workflows/index.ts';
-import { within } from '../connection/connect.ts';
+import { callWithin } from '../connection/connect.ts';
 import type { TaskQueues } from '../connection/task-queues.ts';
 
 /** More than the timeouts of the workflow's activity. */
@@ -10,8 +10,8 @@ const limitMs = 25_000;
  * Tests a provider on a worker. Simultaneous tests of a provider share one
  * workflow. Rejects if no worker runs it in time.
  */
-export function testProvider(client: Client, queues: TaskQueues, provider: string) {
-  return within(client, limitMs, () =>
+export function runProviderTest(client: Client, queues: TaskQueues, provider: string) {
+  return callWithin(client, limitMs, () =>
     client.workflow.execute<typeof workflow>('testProvider', {
       workflowId: `${queues.tasks}-test-provider-${provider}`,
       workflowIdConflictPolicy: 'USE_EXISTING',

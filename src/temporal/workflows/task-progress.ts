@@ -5,7 +5,7 @@ import pTimeout from 'p-timeout';
 import { generationHeartbeat } from '../../catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { taskWorkflowId } from '../connection/task-queues.ts';
-import { within } from '../connection/connect.ts';
+import { callWithin } from '../connection/connect.ts';
 
 /** Simultaneous pollers of a task share one description of its workflow for this time. */
 const sharedMs = 1_000;
@@ -56,7 +56,7 @@ export function createTaskProgress(client: Client, now = () => performance.now()
 async function heartbeatOf(client: Client, taskId: string): Promise<number | undefined> {
   const { namespace } = client.options;
   const execution = { workflowId: taskWorkflowId(taskId) };
-  const { pendingActivities } = await within(client, describeLimitMs, () =>
+  const { pendingActivities } = await callWithin(client, describeLimitMs, () =>
     client.workflowService.describeWorkflowExecution({ namespace, execution }),
   );
   const generation = pendingActivities?.find((activity) => activity.activityType?.name === 'generateVideo');

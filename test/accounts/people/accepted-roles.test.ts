@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Role } from '../../../src/accounts/people/role.ts';
 import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
 import { findMembership } from '../../../src/accounts/people/memberships.ts';
-import { signInWithIdentity } from '../../../src/credits/sign-up/oidc-identities.ts';
+import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import {
   type Browser,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { openTopUp } from '../../../src/credits/payments/top-ups.ts';
+import { createTopUpOrder } from '../../../src/credits/payments/top-ups.ts';
 import { randomUUID } from 'node:crypto';
 import { eventTypes } from '../../../src/tasks/callbacks/event.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
@@ -84,7 +84,7 @@ export async function fillOther(service: HttpService): Promise<Other> {
   const { session } = await createSession(db, owner.userId, origin);
   const keyId = String(key['keyId']);
   const offer = { title: mark, credits: 1, price: { currency: 'EUR', minorUnits: 1 } };
-  const purchase = await openTopUp(db, { name: 'stripe', isTest: true }, { accountId, name: 'starter', offer });
+  const purchase = await createTopUpOrder(db, { name: 'stripe', isTest: true }, { accountId, name: 'starter', offer });
   assert.ok(purchase.kind === 'opened');
   const cursorsOf = ['/api/v1/jobs/listTasks', '/api/v1/credits', '/api/v1/callbacks', '/api/v1/events'].concat(
     '/api/console/v1/events',

@@ -8,7 +8,7 @@ import { eraseUserAs } from '../../../src/accounts/people/erasure.ts';
 import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
-import { signInWithIdentity } from '../../../src/credits/sign-up/oidc-identities.ts';
+import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';
 import { createUser, findUser } from '../../../src/accounts/people/users.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
 import { assertRefused } from '../../support/service/http-client.ts';

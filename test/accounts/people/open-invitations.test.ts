@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Role } from '../../../src/accounts/people/role.ts';
-import { inviteAs, resetAs } from '../../../src/accounts/people/people-actions.ts';
+import { inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';
 import { findLink, listOperatorInvitations } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -27,7 +27,7 @@ async function invited(email: string, accountId?: string, how: { role?: Role; is
 }
 
 async function reset(email: string) {
-  const link = await resetAs(service.database.db, shell, email);
+  const link = await resetPasswordAs(service.database.db, shell, email);
   assert.ok(link);
   return link;
 }

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
-import { listAccountEvents, listAllEvents, recordEvent } from '../../../src/accounts/people/security-events.ts';
+import {
+  listAccountSecurityEvents,
+  listAllSecurityEvents,
+  recordSecurityEvent,
+} from '../../../src/accounts/people/security-events.ts';
 import { createUser } from '../../../src/accounts/people/users.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -27,7 +31,7 @@ test('an account lists its events and those of its members that concern no other
   await setMembership(db, accounts[1], stranger.userId, 'owner');
   const origin = { address: '192.0.2.1', userAgent: 'browser' };
   const record = async (userId: string, accountId?: string) => {
-    await recordEvent(db, {
+    await recordSecurityEvent(db, {
       kind: 'signed_in',
       userId,
       accountId,
@@ -36,7 +40,7 @@ test('an account lists its events and those of its members that concern no other
       origin,
       details: { a: 1 },
     });
-    const [latest] = await listAllEvents(db, { limit: 1 });
+    const [latest] = await listAllSecurityEvents(db, { limit: 1 });
     assert.ok(latest);
     return latest;
   };
@@ -61,7 +65,7 @@ test('an account lists its events and those of its members that concern no other
   });
   const own = idsOf([third, second, first]);
   const pageOf = async (limit: number, cursor?: number) =>
-    idsOf(await listAccountEvents(db, accounts[0], { before: cursor, limit }));
+    idsOf(await listAccountSecurityEvents(db, accounts[0], { before: cursor, limit }));
   assert.deepEqual(await pageOf(10), own);
   assert.deepEqual(
     [await pageOf(1), await pageOf(1, own[0]), await pageOf(1, own[1])],
@@ -69,6 +73,6 @@ test('an account lists its events and those of its members that concern no other
   );
   assert.deepEqual(await pageOf(2, own[0]), own.slice(1));
   const all = idsOf([third, ...elsewhere.toReversed(), second, first]);
-  assert.deepEqual(idsOf(await listAllEvents(db, { limit: all.length })), all);
-  assert.deepEqual(idsOf(await listAllEvents(db, { before: all[1], limit: 2 })), all.slice(2, 4));
+  assert.deepEqual(idsOf(await listAllSecurityEvents(db, { limit: all.length })), all);
+  assert.deepEqual(idsOf(await listAllSecurityEvents(db, { before: all[1], limit: 2 })), all.slice(2, 4));
 });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { disableAs, inviteAs, resetAs } from '../../../src/accounts/people/people-actions.ts';
+import { setDisabledAs, inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';
 import { findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { findMembership } from '../../../src/accounts/people/memberships.ts';
-import { signInWithIdentity } from '../../../src/credits/sign-up/oidc-identities.ts';
+import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';
 import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { acceptLink, ProofOutdated, signIn as signInAs } from '../../../src/accounts/sign-in/sign-in.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
@@ -61,7 +61,7 @@ async function interrupted({ ask, meanwhile, cookie, at = 'succeed-sign-in-try' 
 const me = (browser: Browser) => browser.ask('GET', '/api/console/v1/me');
 
 async function reset(email: string): Promise<void> {
-  const link = await resetAs(service.database.db, shell, email);
+  const link = await resetPasswordAs(service.database.db, shell, email);
   const body = { token: link?.token, password: newPassword };
   const { status, json } = await newBrowser(service).ask('POST', '/api/console/v1/links/accept', { body });
   assert.equal(status, 200, json.msg);
@@ -94,10 +94,10 @@ test('a person who is disabled after the check of their password is not signed i
   const { db } = service.database;
   const { answer } = await interrupted({
     ask: (one) => signIn(one, email),
-    meanwhile: () => disableAs(db, shell, { email }, true),
+    meanwhile: () => setDisabledAs(db, shell, { email }, true),
   });
   assertFailed(answer);
-  await disableAs(db, shell, { email }, false);
+  await setDisabledAs(db, shell, { email }, false);
   const text = 'select from sessions where user_id = $1';
   assert.deepEqual(await db.run({ name: 'test-sessions-of', text }, [userId]), []);
 });

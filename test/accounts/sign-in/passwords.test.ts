@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ownBrand } from '../../../src/platform/brand/brand.ts';
 import { explainWeakPassword } from '../../../src/api/sign-in/check-password.ts';
-import { hashPassword, isPassword, PasswordsBusy } from '../../../src/accounts/sign-in/passwords.ts';
-import { inviteAs, resetAs } from '../../../src/accounts/people/people-actions.ts';
+import { hashPassword, verifyPassword, PasswordsBusy } from '../../../src/accounts/sign-in/passwords.ts';
+import { inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../../support/database/frozen-clock.ts';
@@ -43,7 +43,7 @@ test('rule 11: an unknown e-mail, a wrong password, no password and a disabled p
   ];
   for (const answer of answers) assert.deepEqual([answer.status, answer.json.error], [401, 'sign_in_failed']);
   assert.equal(new Set(answers.map(({ bytes }) => bytes.toString())).size, 1);
-  assert.equal(await isPassword(undefined, 'not a password of any user'), false, 'the stand-in never matches');
+  assert.equal(await verifyPassword(undefined, 'not a password of any user'), false, 'the stand-in never matches');
 });
 
 test('rule 11: each of them costs a hash: while none can be hashed, none is answered', async () => {
@@ -276,7 +276,7 @@ test('where CONSOLE_PASSWORD_LOGIN is off no password opens anything', async () 
   const own = await startHttpService({ database, console: { ...service.deps.console, passwordSignIn: false } });
   try {
     const browser = newBrowser(own, person.cookie());
-    const link = await resetAs(database.db, shell, email);
+    const link = await resetPasswordAs(database.db, shell, email);
     const body = { currentPassword: goodPassword, newPassword: 'another long one' };
     const answers = [
       await signIn(browser, email),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskEnded } from '../../../activities/generation-attempts.ts';
+import { TaskEnded } from '../../../activities/running-attempts.ts';
 import { wireActivities, type WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';

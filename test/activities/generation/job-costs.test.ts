@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskEnded } from '../../../activities/generation-attempts.ts';
+import { TaskEnded } from '../../../activities/running-attempts.ts';
 import { wireActivities } from '../../../src/run/main/wire-activities.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recoverJob } from '../../../activities/generation/recover.ts';
+import { recoverJob } from '../../../activities/generation/resume-job.ts';
 import { nextJob } from '../../../src/tasks/jobs/next-job.ts';
-import { commitIntent, requestFor, submitJob } from '../../../activities/generation/submit.ts';
+import { commitIntent, requestFor, submitJob } from '../../../activities/generation/submit-job.ts';
 import { costRule } from '../../../src/catalogue/prices/upstream-cost.ts';
 import type { JobStatus, PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';

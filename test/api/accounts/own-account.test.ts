@@ -8,7 +8,7 @@ import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
-import { openTopUp } from '../../../src/credits/payments/top-ups.ts';
+import { createTopUpOrder } from '../../../src/credits/payments/top-ups.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
 import { newMember } from '../../support/service/person.ts';
@@ -40,7 +40,7 @@ async function filled(prompt: string) {
   await setEventEndpoint(db, accountId, endpoint);
   await setSpendCaps(db, accountId, { kind: 'account', id: accountId }, { day: 5_000_000 });
   const offer = { title: prompt, credits: 10, price: { currency: 'EUR', minorUnits: 99 } };
-  await openTopUp(db, { name: 'stripe', isTest: true }, { accountId, name: `package-${prompt}`, offer });
+  await createTopUpOrder(db, { name: 'stripe', isTest: true }, { accountId, name: `package-${prompt}`, offer });
   await acceptTestTask(db, accountId, taskParam(prompt));
   const { taskId } = await owedCallback(db, accountId, `http://receiver.test/${prompt}`, 'success');
   await person.ask('POST', '/api/console/v1/members/invite', {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
-import { countUsage, listGroupDays } from '../../../src/credits/reports/task-usage.ts';
+import { addTasksToUsageSums, listGroupDays } from '../../../src/credits/reports/daily-task-costs.ts';
 import type { TaskCreator } from '../../../src/tasks/accept/create-outcome.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { setTaskTimes } from '../../support/database/aged.ts';
@@ -108,10 +108,14 @@ test('a report is the same before, while and after housekeeping adds up the task
     ],
   );
 
-  const first = await countUsage(db, 1);
+  const first = await addTasksToUsageSums(db, 1);
   assert.equal(first.tasks, 1);
   assert.deepEqual(await read(), counted);
-  const runs = await Promise.all([countUsage(db, 100), countUsage(db, 100), countUsage(db, 100)]);
+  const runs = await Promise.all([
+    addTasksToUsageSums(db, 100),
+    addTasksToUsageSums(db, 100),
+    addTasksToUsageSums(db, 100),
+  ]);
   assert.equal(
     runs.reduce((sum, { tasks }) => sum + tasks, 0),
     3,
@@ -129,7 +133,7 @@ test('a task that has just ended is in the report, and in no sum until every ear
   await newTask(Date.now(), 3_600_000);
   const today = new Date().toISOString().slice(0, 10);
   const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-  assert.equal((await countUsage(service.database.db, 100)).tasks, 0);
+  assert.equal((await addTasksToUsageSums(service.database.db, 100)).tasks, 0);
   const { days } = await reportOf(`from=${yesterday}&to=${today}`);
   assert.deepEqual(
     days.map(({ tasks, credits }) => [tasks, credits]),
@@ -142,7 +146,7 @@ test('percentiles of the time to a video are within 5 %, and failed tasks do not
   for (let minute = 1; minute <= 20; minute += 1) await newTask(start, minute * 60_000, { model: 'timed' });
   await newTask(start, 24 * 3_600_000, { model: 'timed', state: 'fail' });
   for (const counted of [false, true]) {
-    if (counted) await countUsage(service.database.db, 1_000);
+    if (counted) await addTasksToUsageSums(service.database.db, 1_000);
     const [model] = (await reportOf('from=2026-02-01&to=2026-02-01')).models;
     assert.ok(model);
     for (const [value, minutes] of [

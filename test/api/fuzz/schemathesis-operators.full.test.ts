@@ -7,7 +7,7 @@ import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
-import { createOperator } from '../../../src/accounts/operators/operators.ts';
+import { createOperator } from '../../../src/accounts/operators/operator-keys.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { createUser } from '../../../src/accounts/people/users.ts';
 import type { TestDatabase } from '../../support/database/test-database.ts';

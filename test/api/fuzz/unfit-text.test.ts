@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
-import { createOperator } from '../../../src/accounts/operators/operators.ts';
+import { createOperator } from '../../../src/accounts/operators/operator-keys.ts';
 import { type Answer, isObject } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { fromConsole, newMember, type Person } from '../../support/service/person.ts';

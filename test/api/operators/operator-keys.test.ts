@@ -8,7 +8,7 @@ import { isOfConsole } from '../../../src/api/core/endpoint.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { shapeOfPath } from '../../../src/api/dialects/shapes.ts';
 import { createBadKeys, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
-import { createOperator, listOperators, revokeOperator } from '../../../src/accounts/operators/operators.ts';
+import { createOperator, listOperators, revokeOperator } from '../../../src/accounts/operators/operator-keys.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, createTestOperator, type TestOperator } from '../../support/service/operator-key.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { oidcCallbackPath } from '../../../src/api/sign-in/oidc-routes.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../src/accounts/sign-in/identity-provider.ts';
-import { inviteAs, resetAs } from '../../../src/accounts/people/people-actions.ts';
+import { inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';
 import { findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { createSession, findSession } from '../../../src/accounts/sign-in/sessions.ts';
@@ -125,7 +125,7 @@ test('a first sign-in through the provider revokes every earlier credential of i
   assert.ok(await findSession(db, token, { isBackground: true }));
   assert.notEqual((await findUser(db, userId))?.passwordHash, undefined);
 
-  const reset = await resetAs(db, shell, email);
+  const reset = await resetPasswordAs(db, shell, email);
   assert.ok(reset && (await findLink(db, reset.token)));
 
   await inviteAs(db, shell, { email, isOperator: true });

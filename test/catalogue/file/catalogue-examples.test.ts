@@ -6,7 +6,7 @@ import { describeFields, readSetting } from '../../../src/run/cli/generate/model
 import { standardInput } from '../../../src/catalogue/input/task-input.ts';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
 import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
-import { refuseInput } from '../../../src/catalogue/models/route.ts';
+import { inputErrorsOfModel } from '../../../src/catalogue/models/upstreams-for-task.ts';
 import { priceAt } from '../../../src/catalogue/prices/price-conditions.ts';
 import { createTaskRequestParser, inputJsonSchema } from '../../../src/tasks/accept/task-request.ts';
 import { argumentsOf, documentedRecipes } from '../../support/documents/documented-recipes.ts';
@@ -114,7 +114,7 @@ test('docs/models.md has six recipes, each with a command whose request its mode
       offer: catalogue,
       refuseMediaUrl: () => undefined,
       refuseCallbackUrl: () => undefined,
-      refuseInput: ({ input }) => refuseInput(model, input),
+      inputErrorsOfModel: ({ input }) => inputErrorsOfModel(model, input),
     });
     const { resolution, duration } = values;
     const input = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
-import { refuseInput, remainingTiersOf } from '../../../src/catalogue/models/route.ts';
+import { inputErrorsOfModel, remainingTiersOf } from '../../../src/catalogue/models/upstreams-for-task.ts';
 import { fieldPath } from '../../../src/platform/text/field-errors.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
@@ -234,7 +234,7 @@ describe('a field that only some entries pass on', () => {
     const cog = entry('cog', { parameters: { input: { seconds: '{{seconds}}', image: '{{images}}' } } });
     const { model: sold } = resolved({ input: narrow, tiers: [[cog], [entry('own', { rules: { durations: [5] } })]] });
     assert.ok(sold !== undefined);
-    const refused = (given: object) => refuseInput(sold, withDefaults({ prompt: 'x', ...given }, sold.input));
+    const refused = (given: object) => inputErrorsOfModel(sold, withDefaults({ prompt: 'x', ...given }, sold.input));
     assert.deepEqual(refused({ negativePrompt: 'rain' }), []);
     assert.deepEqual(refused({ duration: 10 }), []);
     assert.deepEqual(refused({ duration: 10, negativePrompt: 'rain', options: { style: 'anime' } }), [

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import {
   contradictionIn,
   effectiveRules,
-  refusals,
-  refuseImageSize,
+  ruleErrors,
+  imageSizeRefusal,
   rules,
 } from '../../../src/catalogue/models/model-rules.ts';
 import { type ModelInput, standardInput, withDefaults } from '../../../src/catalogue/input/task-input.ts';
@@ -45,8 +45,8 @@ const anyInput = fc
 test('an input is taken by several rules together when each of them alone takes it', () => {
   fc.assert(
     fc.property(fc.array(anyRules, { maxLength: 4 }), anyInput, (all, input) => {
-      const alone = all.every((one) => refusals(effectiveRules([one]), 'm', input).length === 0);
-      assert.equal(refusals(effectiveRules(all), 'm', input).length === 0, alone);
+      const alone = all.every((one) => ruleErrors(effectiveRules([one]), 'm', input).length === 0);
+      assert.equal(ruleErrors(effectiveRules(all), 'm', input).length === 0, alone);
     }),
     { seed: 20_261_122, numRuns: 3_000 },
   );
@@ -61,7 +61,7 @@ test('rules that no input can follow are told, and only those', () => {
   fc.assert(
     fc.property(fc.array(anyRules, { maxLength: 3 }), (all) => {
       const effective = effectiveRules(all);
-      const isTaken = oneOfEach.some((input) => refusals(effective, 'm', input).length === 0);
+      const isTaken = oneOfEach.some((input) => ruleErrors(effective, 'm', input).length === 0);
       const contradiction = contradictionIn(effective);
       if (!isTaken) assert.notEqual(contradiction, undefined);
       // Images that are allowed but fit no ratio are an oversight, too.
@@ -75,24 +75,24 @@ test('a refusal names the field, what is allowed, and the model that the client 
   const effective = effectiveRules([
     { durations: [5], ratios: ['16:9', '9:16'], images: { max: 1 }, maxPromptCharacters: 3 },
   ]);
-  assert.deepEqual(refusals(effective, 'wan-2.2', inputOf({ prompt: 'four', duration: 8, ratio: '1:1' }, 2)), [
+  assert.deepEqual(ruleErrors(effective, 'wan-2.2', inputOf({ prompt: 'four', duration: 8, ratio: '1:1' }, 2)), [
     { path: 'input.prompt', message: 'must be at most 3 characters long for wan-2.2' },
     { path: 'input.duration', message: 'must be 5 seconds for wan-2.2' },
     { path: 'input.ratio', message: 'must be one of 16:9, 9:16 for wan-2.2 with reference images' },
     { path: 'input.imageUrls', message: 'must hold at most 1 URLs for wan-2.2' },
   ]);
   const withImage = effectiveRules([{ images: { min: 1 } }]);
-  const [missing] = refusals(withImage, 'm', inputOf({}));
+  const [missing] = ruleErrors(withImage, 'm', inputOf({}));
   assert.deepEqual(missing, { path: 'input.imageUrls', message: 'must hold 1 to 9 URLs for m' });
 });
 
 test('a prompt is measured in characters, as in the specification', () => {
   const two = effectiveRules([{ maxPromptCharacters: 2 }]);
-  assert.deepEqual(refusals(two, 'm', inputOf({ prompt: '🐈🐈' })), []);
-  assert.equal(refusals(two, 'm', inputOf({ prompt: '🐈🐈🐈' })).length, 1);
+  assert.deepEqual(ruleErrors(two, 'm', inputOf({ prompt: '🐈🐈' })), []);
+  assert.equal(ruleErrors(two, 'm', inputOf({ prompt: '🐈🐈🐈' })).length, 1);
   const negative = effectiveRules([{ maxNegativePromptCharacters: 2 }]);
-  assert.deepEqual(refusals(negative, 'm', inputOf({ prompt: 'a long prompt', negativePrompt: '🐈🐈' })), []);
-  const [refused] = refusals(negative, 'm', inputOf({ prompt: 'x', negativePrompt: '🐈🐈🐈' }));
+  assert.deepEqual(ruleErrors(negative, 'm', inputOf({ prompt: 'a long prompt', negativePrompt: '🐈🐈' })), []);
+  const [refused] = ruleErrors(negative, 'm', inputOf({ prompt: 'x', negativePrompt: '🐈🐈🐈' }));
   assert.deepEqual(refused, { path: 'input.negativePrompt', message: 'must be at most 2 characters long for m' });
 });
 
@@ -102,7 +102,7 @@ test('resolutions narrow those of the model', () => {
   const effective = effectiveRules([{ resolutions: ['480p', '720p'] }], input);
   assert.deepEqual(effective.resolutions, ['480p']);
   const request = { prompt: 'x', resolution: '1080p' } as const;
-  assert.deepEqual(refusals(effective, 'm', withDefaults(request, input)), [
+  assert.deepEqual(ruleErrors(effective, 'm', withDefaults(request, input)), [
     { path: 'input.resolution', message: 'must be 480p for m' },
   ]);
   const nothing = effectiveRules([{ resolutions: ['720p'] }], input);
@@ -112,53 +112,53 @@ test('resolutions narrow those of the model', () => {
 test('a frame and references exclude each other where a rule requires it', () => {
   const apart = effectiveRules([{ framesWithReferences: false }, { framesWithReferences: true }]);
   const frame = { lastFrameUrl: 'https://x.example/f.png' };
-  assert.deepEqual(refusals(apart, 'm', inputOf(frame)), []);
-  assert.deepEqual(refusals(apart, 'm', inputOf({ videoUrls: ['https://x.example/v.mp4'] }, 1)), []);
-  assert.deepEqual(refusals(apart, 'm', inputOf(frame, 1)), [
+  assert.deepEqual(ruleErrors(apart, 'm', inputOf(frame)), []);
+  assert.deepEqual(ruleErrors(apart, 'm', inputOf({ videoUrls: ['https://x.example/v.mp4'] }, 1)), []);
+  assert.deepEqual(ruleErrors(apart, 'm', inputOf(frame, 1)), [
     { path: 'input.lastFrameUrl', message: 'must not be combined with imageUrls for m' },
   ]);
-  assert.deepEqual(refusals(effectiveRules([]), 'm', inputOf(frame, 1)), []);
+  assert.deepEqual(ruleErrors(effectiveRules([]), 'm', inputOf(frame, 1)), []);
 });
 
 test('a last frame needs a first one where a rule requires it', () => {
   const both = effectiveRules([{ lastFrameAlone: false }, {}]);
   const last = { lastFrameUrl: 'https://x.example/l.png' };
-  assert.deepEqual(refusals(both, 'm', inputOf({ ...last, firstFrameUrl: 'https://x.example/f.png' })), []);
-  assert.deepEqual(refusals(both, 'm', inputOf(last)), [
+  assert.deepEqual(ruleErrors(both, 'm', inputOf({ ...last, firstFrameUrl: 'https://x.example/f.png' })), []);
+  assert.deepEqual(ruleErrors(both, 'm', inputOf(last)), [
     { path: 'input.lastFrameUrl', message: 'must be combined with firstFrameUrl for m' },
   ]);
-  assert.deepEqual(refusals(effectiveRules([]), 'm', inputOf(last)), []);
+  assert.deepEqual(ruleErrors(effectiveRules([]), 'm', inputOf(last)), []);
 });
 
 test('ratios with images apply to a frame, too', () => {
   const fixed = effectiveRules([{ ratiosWithImages: ['adaptive'] }]);
-  assert.deepEqual(refusals(fixed, 'm', inputOf({ ratio: '16:9', firstFrameUrl: 'https://x.example/f.png' })), [
+  assert.deepEqual(ruleErrors(fixed, 'm', inputOf({ ratio: '16:9', firstFrameUrl: 'https://x.example/f.png' })), [
     { path: 'input.ratio', message: 'must be adaptive for m with a first or last frame' },
   ]);
 });
 
 test('ratios with images apply to inputs with images alone', () => {
   const fixed = effectiveRules([{ ratiosWithImages: ['adaptive'] }]);
-  assert.deepEqual(refusals(fixed, 'm', inputOf({ ratio: '16:9' })), []);
-  assert.deepEqual(refusals(fixed, 'm', inputOf({ ratio: 'adaptive' }, 1)), []);
-  assert.equal(refusals(fixed, 'm', inputOf({ ratio: '16:9' }, 1)).length, 1);
+  assert.deepEqual(ruleErrors(fixed, 'm', inputOf({ ratio: '16:9' })), []);
+  assert.deepEqual(ruleErrors(fixed, 'm', inputOf({ ratio: 'adaptive' }, 1)), []);
+  assert.equal(ruleErrors(fixed, 'm', inputOf({ ratio: '16:9' }, 1)).length, 1);
 });
 
 test('never refuses sound, no other rule on it refuses anything, and the most special word on it counts', () => {
   const silent = effectiveRules([{ audio: 'always' }, undefined, { audio: 'never' }, {}]);
   assert.equal(silent.audio, 'never');
-  assert.deepEqual(refusals(silent, 'm', inputOf({ generateAudio: false })), []);
-  assert.deepEqual(refusals(silent, 'm', inputOf({ generateAudio: true })), [
+  assert.deepEqual(ruleErrors(silent, 'm', inputOf({ generateAudio: false })), []);
+  assert.deepEqual(ruleErrors(silent, 'm', inputOf({ generateAudio: true })), [
     { path: 'input.generateAudio', message: 'must be false for m' },
   ]);
   const loud = effectiveRules([{ audio: 'never' }, { audio: 'always' }]);
-  for (const generateAudio of [true, false]) assert.deepEqual(refusals(loud, 'm', inputOf({ generateAudio })), []);
+  for (const generateAudio of [true, false]) assert.deepEqual(ruleErrors(loud, 'm', inputOf({ generateAudio })), []);
 });
 
 test('an image is measured by both sides and its shape, edges included', () => {
   const { images } = effectiveRules([{ images: { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 } }]);
   const refused = (widthPx: number, heightPx: number) =>
-    refuseImageSize({ ...effectiveRules([]), images }, { widthPx, heightPx }) !== undefined;
+    imageSizeRefusal({ ...effectiveRules([]), images }, { widthPx, heightPx }) !== undefined;
   assert.deepEqual(
     [refused(300, 300), refused(6000, 6000), refused(750, 300), refused(300, 750)],
     [false, false, false, false],
@@ -167,5 +167,5 @@ test('an image is measured by both sides and its shape, edges included', () => {
     [refused(299, 300), refused(6000, 6001), refused(751, 300), refused(300, 751)],
     [true, true, true, true],
   );
-  assert.equal(refuseImageSize(effectiveRules([]), { widthPx: 1, heightPx: 1 }), undefined);
+  assert.equal(imageSizeRefusal(effectiveRules([]), { widthPx: 1, heightPx: 1 }), undefined);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { refuseInput, remainingTiersOf } from '../../../src/catalogue/models/route.ts';
+import { inputErrorsOfModel, remainingTiersOf } from '../../../src/catalogue/models/upstreams-for-task.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { faultsOf, readCatalogue } from '../file/read-catalogue.ts';
 
@@ -36,7 +36,7 @@ test('a provider of silent videos gets tasks without sound only', () => {
     const model = soldAs({ ...(input && { input }), tiers: [[never, loud]] });
     const providersFor = (generateAudio: boolean) => {
       const task = { taskId: 'task', used: new Set<string>(), input: withDefaults({ prompt: 'a fox', generateAudio }) };
-      assert.deepEqual(refuseInput(model, task.input), []);
+      assert.deepEqual(inputErrorsOfModel(model, task.input), []);
       return remainingTiersOf(model, task).flatMap((tier) => tier.map(({ provider }) => provider).toSorted());
     };
     assert.deepEqual(providersFor(true), ['loud']);

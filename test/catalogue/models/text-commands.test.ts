@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { refuseInput, remainingTiersOf } from '../../../src/catalogue/models/route.ts';
+import { inputErrorsOfModel, remainingTiersOf } from '../../../src/catalogue/models/upstreams-for-task.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { readCatalogue } from '../file/read-catalogue.ts';
 
@@ -43,7 +43,7 @@ for (const [name, [provider, upstream]] of Object.entries(seedances))
     const task = { taskId: 'task', used: new Set<string>() };
     for (const command of commands.split('|')) {
       const input = withDefaults({ prompt: `a fox ${command}`, duration: 5 });
-      const [error, ...others] = refuseInput(model, input);
+      const [error, ...others] = inputErrorsOfModel(model, input);
       assert.equal(error?.path, 'input.prompt', command);
       assert.match(error.message, /^must not contain --\w+, which this model reads as a command; (?:send|leave) /i);
       assert.deepEqual(others, []);
@@ -51,7 +51,7 @@ for (const [name, [provider, upstream]] of Object.entries(seedances))
     }
     for (const prompt of ['a fox -- in the snow', 'a --lighthouse', 'dur 12', 'a --seedling', '--']) {
       const input = withDefaults({ prompt, duration: 5 });
-      assert.deepEqual(refuseInput(model, input), [], prompt);
+      assert.deepEqual(inputErrorsOfModel(model, input), [], prompt);
       assert.equal(remainingTiersOf(model, { ...task, input }).length, 1);
     }
   });
@@ -59,7 +59,8 @@ for (const [name, [provider, upstream]] of Object.entries(seedances))
 test('the refusal names the field to send instead', () => {
   const sold = { model: 'sold', title: 'Sold', prices: [{ creditsPerSecond: 1 }], tiers: [[{ provider: 'ark' }]] };
   const { models } = readCatalogue({ providers: { ark: { kind: 'ark', baseUrl, key } }, models: [sold] });
-  const messageOf = (prompt: string) => refuseInput(models.get('sold') ?? assert.fail(), withDefaults({ prompt }));
+  const messageOf = (prompt: string) =>
+    inputErrorsOfModel(models.get('sold') ?? assert.fail(), withDefaults({ prompt }));
   assert.deepEqual(messageOf('a fox --dur 12'), [
     {
       path: 'input.prompt',
@@ -73,5 +74,5 @@ test('models that read no commands take such prompts', () => {
   const sold = { model: 'sold', title: 'Sold', prices: [{ creditsPerSecond: 1 }], tiers: [[{ provider: 'own' }]] };
   const { models } = readCatalogue({ providers: { own: { kind: 'own', baseUrl } }, models: [sold] });
   const input = withDefaults({ prompt: 'a fox --dur 12' });
-  assert.deepEqual(refuseInput(models.get('sold') ?? assert.fail(), input), []);
+  assert.deepEqual(inputErrorsOfModel(models.get('sold') ?? assert.fail(), input), []);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { secretReader } from '../../../src/run/config/config.ts';
 import { createLiveCatalogue } from '../../../src/catalogue/file/live-catalogue.ts';
-import { reportModels, watchModels } from '../../../src/catalogue/models/report-models.ts';
+import { reportModelsUntilClosed, watchSoldModels } from '../../../src/catalogue/models/worker-report-loops.ts';
 import { listWorkerReports, saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
 import { silentEvents } from '../../support/service/events.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -58,7 +58,7 @@ async function stage(t: TestContext) {
     return database.db.run(...query);
   };
   const db = { ...database.db, run };
-  const { isSold, close } = await watchModels({ db, catalogue: api.current, log, pauseMs });
+  const { isSold, close } = await watchSoldModels({ db, catalogue: api.current, log, pauseMs });
   /** Waits until what is stored now has been read. */
   const untilRead = async () => {
     const first = reads;
@@ -76,7 +76,7 @@ async function stage(t: TestContext) {
   });
   const startReports = () => {
     const workerQueues = ['generation-remote', 'tasks'] as const;
-    const reports = reportModels({ catalogue: worker, workerQueues, db: database.db, pauseMs });
+    const reports = reportModelsUntilClosed({ catalogue: worker, workerQueues, db: database.db, pauseMs });
     t.after(() => reports.close());
     return reports;
   };

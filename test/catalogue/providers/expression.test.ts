@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../src/platform/text/json.ts';
 import { compileExpression, type Expression, ExpressionError } from '../../../src/catalogue/providers/expression.ts';
-import { createReaders, type Reader } from '../../../src/providers/http/reader.ts';
+import { createReaders, type Reader } from '../../../src/providers/http/expression-reader.ts';
 
 async function value(text: string, data: JsonObject = {}): Promise<JsonValue | undefined> {
   return await compileExpression(text).evaluate(data);

@@ -1,7 +1,7 @@
 import type { Client as TemporalClient } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { within } from '../../../src/temporal/connection/connect.ts';
+import { callWithin } from '../../../src/temporal/connection/connect.ts';
 import { resetToFirstStep } from '../../support/workflows/reset-workflow.ts';
 import { type DiskName, fillDisk, type FullDisk } from './disks.ts';
 import type { Damage } from '../judge/evidence.ts';
@@ -125,7 +125,7 @@ function workflowFaultsOf({ db, temporal, damage }: Work): readonly Fault[] {
   };
   const reset = (taskId: string) => resetToFirstStep(temporal, taskId);
   const hurt = async (taskId: string, work: (taskId: string) => Promise<unknown>) => {
-    await within(temporal, 3_000, () => work(taskId));
+    await callWithin(temporal, 3_000, () => work(taskId));
   };
   const stop = async (work: (taskId: string) => Promise<unknown>) => {
     const taskId = await someTask(db, selectLive);

@@ -6,7 +6,7 @@ import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { createUser } from '../../../src/accounts/people/users.ts';
 import type { TaskCreator } from '../../../src/tasks/accept/create-outcome.ts';
-import { type Database, partOf } from '../../../src/platform/database/database.ts';
+import { type Database, joiningTransaction } from '../../../src/platform/database/database.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import type { LedgerRule } from '../../../src/credits/ledger/audit-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -58,7 +58,7 @@ export async function whileDamaged(
   const work = async (run: Database['run']) => {
     for (const text of ['set local session_replication_role = replica', ...statements])
       await run({ name: 'damage', text, plannedAnew: true });
-    await use(partOf({ run }));
+    await use(joiningTransaction({ run }));
     throw rollback;
   };
   await assert.rejects(db.transaction(work), rollback);

@@ -5,7 +5,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { auditLedger, runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { readMaintenance } from '../../../src/platform/database/vacuum.ts';
+import { readLastChecks } from '../../../src/credits/last-checks.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../../src/credits/ledger/audit-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -84,10 +84,10 @@ describe('the scheduled audits', () => {
     const found = await runAudit(database.db, 'full');
     assert.equal(found.length, 2, 'entry and task');
     assert.deepEqual(await runAudit(database.db, 'recent'), found);
-    assert.equal((await readMaintenance(database.db)).violations, 2);
+    assert.equal((await readLastChecks(database.db)).violations, 2);
     await rewrite('+');
     assert.deepEqual(await runAudit(database.db, 'recent'), []);
-    const { violations, auditedAt, fullyAuditedAt } = await readMaintenance(database.db);
+    const { violations, auditedAt, fullyAuditedAt } = await readLastChecks(database.db);
     assert.equal(violations, 0);
     assert.ok(fullyAuditedAt >= startedAt && auditedAt > fullyAuditedAt);
   });
@@ -103,7 +103,7 @@ describe('the scheduled audits', () => {
     assert.deepEqual(await runAudit(database.db, 'recent'), [found]);
     await plant(database, `update spend_caps set spent = 0`);
     assert.deepEqual(await runAudit(database.db, 'recent'), []);
-    assert.equal((await readMaintenance(database.db)).violations, 0);
+    assert.equal((await readLastChecks(database.db)).violations, 0);
   });
 
   test('an audit that ends while another one finds a violation forgets nothing of that', async () => {
@@ -118,7 +118,7 @@ describe('the scheduled audits', () => {
       return database.db.run(statement, values);
     };
     await runAudit({ ...database.db, run }, 'recent');
-    assert.deepEqual([found, (await readMaintenance(database.db)).violations], [2, 2]);
+    assert.deepEqual([found, (await readLastChecks(database.db)).violations], [2, 2]);
     await rewrite('+');
     assert.deepEqual(await runAudit(database.db, 'recent'), []);
   });

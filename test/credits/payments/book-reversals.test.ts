@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { bookCreditsAs } from '../../../src/credits/ledger/credits.ts';
 import type { PaidPrice } from '../../../src/credits/payments/payment-provider.ts';
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
-import { applyReversals } from '../../../src/credits/payments/process-payments.ts';
+import { applyReversals } from '../../../src/credits/payments/apply-payments.ts';
 import { bookReversals } from '../../../src/credits/payments/book-reversals.ts';
 import { completeTask, findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { createEmptyAccountPage } from '../../../activities/close-account.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { endCheckout, listOpenCheckouts } from '../../../src/credits/payments/end-checkout.ts';
-import type { PaymentDeps } from '../../../src/credits/payments/process-payments.ts';
+import type { PaymentDeps } from '../../../src/credits/payments/apply-payments.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { shell } from '../../support/service/person.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';

@@ -9,8 +9,8 @@ import type { Emits } from '../../../src/platform/metrics/emits.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import type { CreditPackage } from '../../../src/catalogue/file/packages-schema.ts';
 import type { PaymentProvider } from '../../../src/credits/payments/payment-provider.ts';
-import { openPayments } from '../../../src/credits/payments/open-payments.ts';
-import { processEvent, type PaymentDeps } from '../../../src/credits/payments/process-payments.ts';
+import { createPaymentProvider } from '../../../src/credits/payments/create-payment-provider.ts';
+import { applyPaymentEvent, type PaymentDeps } from '../../../src/credits/payments/apply-payments.ts';
 import { startCheckout } from '../../../src/credits/payments/start-checkout.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -48,7 +48,7 @@ export type PaymentStage = {
 type Ordered = { readonly topUpId: string; readonly sessionId: string };
 
 export function providerAt(stripe: Pick<FakeStripe, 'address'>): PaymentProvider {
-  const provider = openPayments({
+  const provider = createPaymentProvider({
     stripeSecretKey: fakeStripeKey,
     stripeWebhookSecret: fakeWebhookSecret,
     stripeApiUrl: `http://${stripe.address}`,
@@ -111,7 +111,7 @@ export async function openPaymentStage(): Promise<PaymentStage> {
 export async function deliverOne(stripe: FakeStripe, number: number, deps: PaymentDeps): Promise<void> {
   const event = stripe.records.events[number] ?? assert.fail(`there is no event ${number}`);
   const { body, signature } = stripe.sign(event);
-  await processEvent(deps, await deps.provider.readEvent(Buffer.from(body), () => signature));
+  await applyPaymentEvent(deps, await deps.provider.readEvent(Buffer.from(body), () => signature));
 }
 
 async function amountsOf(db: Database, accountId: string): Promise<readonly number[]> {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { PaymentsUnavailable } from '../../../src/credits/payments/payment-provider.ts';
-import { applyPayment } from '../../../src/credits/payments/process-payments.ts';
+import { applyPayment } from '../../../src/credits/payments/apply-payments.ts';
 import { listUngranted } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readBookedCredits, readPaidMoney } from '../../../src/credits/reports/margin.ts';
-import { isRevenue } from '../../../src/credits/reports/sections.ts';
+import { isRevenue } from '../../../src/credits/reports/statement-sections.ts';
 import { monthOf, readStatement, sumSections } from '../../../src/credits/reports/account-statement.ts';
 import { openPaymentStage, type PaymentStage } from './payment-stage.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createCodesAs } from '../../../src/credits/ledger/redemption-codes.ts';
-import { createMailQueue, mailSecrets } from '../../../src/platform/mail/mail-queue.ts';
+import { createMailQueue, mailKeyPurpose } from '../../../src/platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { confirmSignUp } from '../../../src/credits/sign-up/confirm-sign-up.ts';
 import { findLink, type Link, type NewLink } from '../../../src/accounts/sign-in/one-time-links.ts';
@@ -19,7 +19,7 @@ const policy: SignUpPolicy = {
   hourlyLimit: 1_000,
   hourlyLimitPerAddress: 1_000,
 };
-const mails = createMailQueue(createSecretBox('s'.repeat(32), [], mailSecrets));
+const mails = createMailQueue(createSecretBox('s'.repeat(32), [], mailKeyPurpose));
 
 let service: HttpService;
 before(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createCodesAs, withdrawCodesAs } from '../../../src/credits/ledger/redemption-codes.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
-import { createMailQueue, mailSecrets } from '../../../src/platform/mail/mail-queue.ts';
+import { createMailQueue, mailKeyPurpose } from '../../../src/platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
 import { mailboxOf, type SignUpPolicy } from '../../../src/credits/sign-up/sign-up.ts';
@@ -18,7 +18,7 @@ import {
   signIn,
 } from '../../support/service/person.ts';
 
-const box = createSecretBox('s'.repeat(32), [], mailSecrets);
+const box = createSecretBox('s'.repeat(32), [], mailKeyPurpose);
 const perHour = { hourlyLimit: 1_000, hourlyLimitPerAddress: 5 };
 const open: SignUpPolicy = { mode: 'open', domains: [], credits: 50, secrets: ['s'], ...perHour };
 

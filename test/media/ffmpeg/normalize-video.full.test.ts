@@ -1,4 +1,4 @@
-import type { VideoForm } from '../../../src/catalogue/media/video-form.ts';
+import type { VideoForm } from '../../../src/catalogue/media/stored-video-form.ts';
 import assert from 'node:assert/strict';
 import { access, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

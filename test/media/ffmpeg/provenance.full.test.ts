@@ -11,7 +11,7 @@ import { createVideoInspector } from '../../../src/media/video/inspect-video.ts'
 import { aiSourceType } from '../../../src/media/video/label-as-generated.ts';
 import { createVideoNormaliser } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
-import type { VideoForm } from '../../../src/catalogue/media/video-form.ts';
+import type { VideoForm } from '../../../src/catalogue/media/stored-video-form.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 import { silentEvents } from '../../support/service/events.ts';

@@ -10,7 +10,7 @@ import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import type { ClipLimits } from '../../../src/media/ffmpeg/convert-clip.ts';
 import { fetchReferenceClips } from '../../../src/media/references/reference-clip.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
-import { createGuardedClient } from '../../../src/platform/outbound/client.ts';
+import { createGuardedClient } from '../../../src/platform/outbound/guarded-client.ts';
 import * as hostile from '../../support/hostile/hostile-clips.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';

@@ -11,7 +11,7 @@ import { sharp } from '../../../src/media/pictures/image-library.ts';
 import { fetchReferenceImages } from '../../../src/media/references/reference-image.ts';
 import { fetchReferenceMedia } from '../../../src/media/references/reference-media.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
-import { createGuardedClient } from '../../../src/platform/outbound/client.ts';
+import { createGuardedClient } from '../../../src/platform/outbound/guarded-client.ts';
 import { pinnedFfmpeg, taskInput } from '../../providers/preview/render-support.ts';
 import * as images from '../../support/hostile/hostile-images.ts';
 

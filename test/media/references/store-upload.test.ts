@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createMediaUploads } from '../../../src/media/references/store-upload.ts';
+import { createStoreUpload } from '../../../src/media/references/store-upload.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { AccountClosed } from '../../../src/accounts/accounts.ts';
 import { listExpiredUploads, listUsableUploads } from '../../../src/media/references/upload-rows.ts';
@@ -38,7 +38,7 @@ function uploads({
   };
   const remove = (key: string) => Promise.resolve(void files.splice(files.indexOf(key), 1));
   const resultStore = { put, delete: remove };
-  return { files, keep: createMediaUploads({ db: database.db, resultStore, retentionMs: 1e9, workFolder }) };
+  return { files, keep: createStoreUpload({ db: database.db, resultStore, retentionMs: 1e9, workFolder }) };
 }
 
 const image = async (path: string) => writeFile(path, await plainImage(300, 300).png().toBuffer());

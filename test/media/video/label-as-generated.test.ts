@@ -1,11 +1,11 @@
-import type { VideoForm } from '../../../src/catalogue/media/video-form.ts';
+import type { VideoForm } from '../../../src/catalogue/media/stored-video-form.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { carryManifest } from '../../../src/media/video/carry-manifest.ts';
-import { aiSourceType, markVideo } from '../../../src/media/video/label-as-generated.ts';
+import { aiSourceType, labelAsGenerated } from '../../../src/media/video/label-as-generated.ts';
 import { createVideoNormaliser } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { probeVideo } from '../../../src/media/video/probe-video.ts';
 import { videoLayoutOf } from '../../../src/media/video/video-layout.ts';
@@ -37,7 +37,7 @@ async function written(bytes: Buffer): Promise<string> {
 
 async function marked(bytes: Buffer): Promise<Buffer> {
   const path = await written(bytes);
-  const result = await readFile(await markVideo(path, `${path}.marked`, mark));
+  const result = await readFile(await labelAsGenerated(path, `${path}.marked`, mark));
   assert.deepEqual(await readFile(path), bytes, 'the file itself stays');
   return result;
 }
@@ -75,9 +75,9 @@ test('the mark stands behind the video, whose bytes stay, and has source type, g
 
 test('a marked video is not marked again, nor one that its upstream has marked', async () => {
   const path = await written(await marked(clip));
-  assert.equal(await markVideo(path, `${path}.again`, mark), path);
+  assert.equal(await labelAsGenerated(path, `${path}.again`, mark), path);
   const upstream = await written(Buffer.concat([clip, xmpBox(`<x DigitalSourceType="${aiSourceType}"/>`)]));
-  assert.equal(await markVideo(upstream, `${upstream}.again`, mark), upstream);
+  assert.equal(await labelAsGenerated(upstream, `${upstream}.again`, mark), upstream);
 });
 
 test('another packet of XMP is blanked where it is, so that the file has one, and nothing moves', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
-import { createMailQueue, mailSecrets, maxAttempts } from '../../../src/platform/mail/mail-queue.ts';
+import { createMailQueue, mailKeyPurpose, maxAttempts } from '../../../src/platform/mail/mail-queue.ts';
 import { mailServiceOf, ownBrand } from '../../../src/platform/brand/brand.ts';
-import { sendDueMails, watchMails } from '../../../src/platform/mail/send-mails.ts';
+import { sendDueMails, sendMailsUntilClosed } from '../../../src/platform/mail/send-mails.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import type { SignUpPolicy } from '../../../src/credits/sign-up/sign-up.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -11,7 +11,7 @@ import { linkIn, type MailServer, startMailServer, tokenIn } from '../../support
 import { newBrowser, newMember, newPerson, type Person } from '../../support/service/person.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const box = createSecretBox('s'.repeat(32), [], mailSecrets);
+const box = createSecretBox('s'.repeat(32), [], mailKeyPurpose);
 const signUp: SignUpPolicy = {
   mode: 'open',
   domains: [],
@@ -165,11 +165,11 @@ test('the secret of a link is in no table and no log, and neither is the recipie
 
 test('mails of another VIDEOGEN_SECRET are not sent, and those of the previous one are', async () => {
   await request('rotated@example.com');
-  const other = { ...senderTo(mailServer.url), box: createSecretBox('t'.repeat(32), [], mailSecrets) };
+  const other = { ...senderTo(mailServer.url), box: createSecretBox('t'.repeat(32), [], mailKeyPurpose) };
   await sendDueMails(other);
   assert.deepEqual(await stateOf('rotated@example.com'), { state: 'waiting', attempts: 1, erased: false });
   await makeDue();
-  await sendDueMails({ ...other, box: createSecretBox('t'.repeat(32), ['s'.repeat(32)], mailSecrets) });
+  await sendDueMails({ ...other, box: createSecretBox('t'.repeat(32), ['s'.repeat(32)], mailKeyPurpose) });
   assert.equal(mailsTo('rotated@example.com').length, 1);
 });
 
@@ -230,7 +230,7 @@ test('a server with a password gets it, and a wrong one is retried, since an ope
 });
 
 test('the API sends mails automatically, also those that another process queued', async () => {
-  const watching = watchMails(senderTo(mailServer.url));
+  const watching = sendMailsUntilClosed(senderTo(mailServer.url));
   try {
     await request('watched@example.com');
     await waitFor('the mail', () => mailsTo('watched@example.com')[0]);

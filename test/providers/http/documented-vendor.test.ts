@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readCatalogueFile, readHttpFile } from '../../../src/catalogue/file/catalogue-file.ts';
 import { priceAt } from '../../../src/catalogue/prices/price-conditions.ts';
-import { playExample } from '../../../src/providers/http/example.ts';
+import { playExample } from '../../../src/providers/http/play-example.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
 test('the worked vendor of docs/providers/http.md: its file passes its example, and its catalogue sells the model at the stated price', async (t) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import type { UpstreamAnswer, UpstreamClient } from '../../../src/providers/provider-contract.ts';
-import type { ProviderFile } from '../../../src/catalogue/providers/file-schema.ts';
+import type { ProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobOf, jobRequest, lostCall, signal, statusOf } from '../contract/job-request.ts';
 import { answering } from '../loopback-client.ts';

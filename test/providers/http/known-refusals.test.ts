@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
-import { refusals } from '../../../src/catalogue/models/model-rules.ts';
+import { ruleErrors } from '../../../src/catalogue/models/model-rules.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
@@ -25,7 +25,7 @@ test('what a vendor is known to refuse is refused before it is charged, without 
     assert.ok(sold && rules);
     // A model whose provider makes silent videos is sold without sound.
     const { fixed = true } = sold.input.fields.generateAudio;
-    return refusals(rules.rules, 'm', withDefaults({ generateAudio: fixed, ...input })).map(({ path }) => path);
+    return ruleErrors(rules.rules, 'm', withDefaults({ generateAudio: fixed, ...input })).map(({ path }) => path);
   };
   const [image, prompt] = ['https://x.example/1.jpg', 'a fox'];
   const [one, two] = [[image], [image, image]];

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/platform/text/json.ts';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
-import { type ProviderFile, readProviderFile } from '../../../src/catalogue/providers/file-schema.ts';
+import { type ProviderFile, readProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
 import { createHttpProvider, type HttpProviderDeps } from '../../../src/providers/http/http-provider.ts';
 import { providerDeps } from '../loopback-client.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { playExample } from '../../../src/providers/http/example.ts';
-import { readProviderFile } from '../../../src/catalogue/providers/file-schema.ts';
-import { passedByFile } from '../../../src/catalogue/providers/fields-of-file.ts';
+import { playExample } from '../../../src/providers/http/play-example.ts';
+import { readProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
+import { passedByFile } from '../../../src/catalogue/providers/fields-passed-by-file.ts';
 import { inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
 
 const folder = new URL('.', import.meta.resolve('#assets/providers/kie.yaml'));

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { videoDialects } from '../../../src/catalogue/file/provider-schema.ts';
 import type { SubmitOutcome } from '../../../src/providers/provider-contract.ts';
-import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
+import type { DialectName } from '../../../src/providers/openai-videos/videos-dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobOf, jobRequest, signal, statusOf } from '../contract/job-request.ts';

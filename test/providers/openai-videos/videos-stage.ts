@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import sharp from 'sharp';
 import { parameterSchemas } from '../../../src/catalogue/file/provider-schema.ts';
 import type { JobRequest, LostCreate } from '../../../src/providers/provider-contract.ts';
-import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
+import type { DialectName } from '../../../src/providers/openai-videos/videos-dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { startVideosUpstream } from '../../fakes/videos-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

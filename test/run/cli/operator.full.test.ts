@@ -6,7 +6,7 @@ import { listApiKeys } from '../../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { listSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
-import { findOperator, listOperators } from '../../../src/accounts/operators/operators.ts';
+import { findOperator, listOperators } from '../../../src/accounts/operators/operator-keys.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { videogen } from '../../support/processes/videogen.ts';

@@ -7,7 +7,7 @@ import { readAtScrapes } from '../../../src/run/metrics/read-at-scrapes.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
-import { markPaymentsReconciled } from '../../../src/platform/database/vacuum.ts';
+import { markPaymentsReconciled } from '../../../src/credits/last-checks.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { markStuck } from '../../../src/tasks/list/task-list.ts';
 import { assertSince } from '../../support/assert-since.ts';

@@ -8,7 +8,7 @@ import { startScriptedUpstream } from '../../fakes/scripted-http.ts';
 import type { RunningUpstream } from '../../fakes/upstream-books.ts';
 import { startVideosUpstream } from '../../fakes/videos-server.ts';
 import { shippedFile } from '../../providers/http/shipped-file.ts';
-import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
+import type { DialectName } from '../../../src/providers/openai-videos/videos-dialects.ts';
 import { type Media, nameOfSize, withNames } from './fields.ts';
 import { ark, fal, type FieldTask, formTasks, openrouter, own, upstreamModel, vllm, wan } from './requests.ts';
 import { cogTask, graphTask, template } from './templates.ts';

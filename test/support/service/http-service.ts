@@ -22,7 +22,7 @@ import { createBadKeys, createRateLimiter } from '../../../src/api/core/limits/r
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../../src/api/core/server/server.ts';
 import { createTaskWaiters } from '../../../src/tasks/task-waiters.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import { createMediaUploads } from '../../../src/media/references/store-upload.ts';
+import { createStoreUpload } from '../../../src/media/references/store-upload.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -107,7 +107,7 @@ export async function startHttpService({
     stopTask: (task) => stopped.push(task),
     retryTask: ({ taskId }) => retried.push(taskId),
     redeliver: (delivery) => redelivered.push(delivery),
-    storeUpload: createMediaUploads(uploads),
+    storeUpload: createStoreUpload(uploads),
     testProvider: () => Promise.resolve({ outcome: 'ok', status: 404, latencyMs: 12 }),
     testCallback: () => Promise.resolve(204),
     box: createSecretBox('s'.repeat(32)),

@@ -1,4 +1,4 @@
-import { createOperator } from '../../../src/accounts/operators/operators.ts';
+import { createOperator } from '../../../src/accounts/operators/operator-keys.ts';
 import type { Answer } from './http-client.ts';
 import type { HttpService } from './http-service.ts';
 

@@ -2,9 +2,9 @@ import { noMedia } from '../../../src/catalogue/media/media-by-role.ts';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { createGenerationAttempts } from '../../../activities/generation-attempts.ts';
+import { createRunningAttempts } from '../../../activities/running-attempts.ts';
 import { startDeadline } from '../../../activities/abort-timers.ts';
-import { createSwitches } from '../../../activities/switches.ts';
+import { watchProviderSwitches } from '../../../activities/watch-provider-switches.ts';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { createFolderStore } from '../folder-store.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -24,12 +24,12 @@ export function workerParts(db: Database, folder: string, upstreams: readonly Fa
     providers: providersOf(upstreams.map(({ provider }) => provider)),
     watches: {
       startDeadline,
-      attempts: createGenerationAttempts({
+      attempts: createRunningAttempts({
         touch: (taskIds) => touchGenerations(db, taskIds),
         listEnded: (taskIds) => listEndedAmong(db, taskIds),
         onError: () => {},
       }),
-      switches: createSwitches({ list: () => listProviderSwitches(db), onError: () => {} }),
+      switches: watchProviderSwitches({ list: () => listProviderSwitches(db), onError: () => {} }),
       refusesWork: () => undefined,
     },
     media: createFolderStore(folder),

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { decodeImage } from '../../../src/media/pictures/image-decode.ts';
+import { decodeImage } from '../../../src/media/pictures/decode-image.ts';
 import { type ArkUpstream, startArkUpstream } from '../../fakes/ark.ts';
 import { skipWithoutCog, startCogUpstream } from '../../fakes/cog/cog-server.ts';
 import { startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
@@ -49,7 +49,7 @@ async function veoFrame(path: string): Promise<object> {
 }
 
 /** The account and the deadline are left out, because the recipe does not decide them. */
-function arkFields(create: ArkUpstream['creates'][number]): object {
+function arkTaskFields(create: ArkUpstream['creates'][number]): object {
   const decided = Object.entries(create).filter(([name]) => !/^(?:safety_identifier|execution_)/.test(name));
   return Object.fromEntries(decided);
 }
@@ -105,7 +105,7 @@ export const modelRecipes: Readonly<Record<string, ModelRecipe>> = {
   ark: {
     start: async (folder) => {
       const upstream = await startArkUpstream({ key: upstreamKey, videoPath: join(folder, 'full-hd.mp4') });
-      return { upstream, sent: () => upstream.creates.map(arkFields) };
+      return { upstream, sent: () => upstream.creates.map(arkTaskFields) };
     },
     input: { ...wide, ...frames, prompt: 'the tide rises', resolution: '1080p', duration: 5, generateAudio: true },
     price: { priceName: '1080p', creditsCharged: 5 * 82 },

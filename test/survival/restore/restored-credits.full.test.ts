@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCodesAs, redeemCode, withdrawCodesAs } from '../../../src/credits/ledger/redemption-codes.ts';
 import { listSpendCaps, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
-import { processEvent } from '../../../src/credits/payments/process-payments.ts';
+import { applyPaymentEvent } from '../../../src/credits/payments/apply-payments.ts';
 import { startCheckout } from '../../../src/credits/payments/start-checkout.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import { freshMs } from '../../../src/temporal/connection/inspect.ts';
+import { freshMs } from '../../../src/temporal/connection/server-facts.ts';
 import { fakeStripeKey, fakeWebhookSecret, startFakeStripe } from '../../fakes/stripe/stripe.ts';
 import { providerAt, returnUrl, serviceUrl, starter } from '../../credits/payments/payment-stage.ts';
 import { openingCredits, price } from '../../support/service/installation.ts';
@@ -91,7 +91,7 @@ test('after a restore, reconciliation with Stripe grants once what was paid sinc
   };
   const pay = async (checkoutId: string) => {
     const paymentId = stripe.records.pay(checkoutId);
-    await processEvent(deps, { kind: 'checkout', checkoutId });
+    await applyPaymentEvent(deps, { kind: 'checkout', checkoutId });
     return paymentId;
   };
   const early = await pay(await order());
@@ -103,7 +103,7 @@ test('after a restore, reconciliation with Stripe grants once what was paid sinc
   const lost = await pay(await order());
   stripe.records.refund(early, 333);
   stripe.records.refund(lost, 999);
-  for (const paymentId of [early, lost]) await processEvent(deps, { kind: 'reversal', paymentId });
+  for (const paymentId of [early, lost]) await applyPaymentEvent(deps, { kind: 'reversal', paymentId });
   const balance = await balanceOf(db, accountId);
   await restore(database.url, backup);
 

@@ -12,7 +12,7 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { type CapChange, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { acceptBatch, acceptTask } from '../../../src/tasks/accept/accept-task.ts';
 import { defaultQueueLimits } from '../../../src/platform/database/connection-queue.ts';
-import { partOf } from '../../../src/platform/database/database.ts';
+import { joiningTransaction } from '../../../src/platform/database/database.ts';
 import type { NewTask, TaskCreator } from '../../../src/tasks/accept/create-outcome.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
@@ -125,7 +125,7 @@ test('an event is committed with the charge that made it happen, or not at all',
   const by = await newKey(accountId, { total: price });
   const dying = database.db.transaction(async (run) => {
     const task = taskOf(accountId, by);
-    const acceptance = await acceptTask(partOf({ run }), task);
+    const acceptance = await acceptTask(joiningTransaction({ run }), task);
     assert.equal(acceptance.kind, 'accepted');
     const inside = `select event from callback_deliveries where account_id = $1 order by event`;
     assert.deepEqual(await run({ name: 'test-events', text: inside }, [accountId]), [

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../../../platform/text/json.ts';
 import { maxFieldErrors } from '../../../platform/text/field-errors.ts';
-import { isPlainText, notPlainText } from '../../../catalogue/input/request-text.ts';
+import { isPlainText, notPlainTextMessage } from '../../../catalogue/input/request-text.ts';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
 import { announcedBytes, readBytes, readJson, refuseProto } from './read-json.ts';
@@ -83,7 +83,7 @@ function fieldsOf(entries: readonly (readonly [name: string, value: unknown])[])
   );
   if (unfit.length > 0)
     throw invalidRequest(
-      unfit.slice(0, maxFieldErrors).map(([name]) => ({ path: name.slice(0, 64), message: notPlainText })),
+      unfit.slice(0, maxFieldErrors).map(([name]) => ({ path: name.slice(0, 64), message: notPlainTextMessage })),
     );
   // Without a prototype, `__proto__` is a name like any other.
   const fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>;

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
 import { isObject } from '../../../platform/text/json.ts';
 import { fieldPath } from '../../../platform/text/field-errors.ts';
-import { isPlainText, notPlainText } from '../../../catalogue/input/request-text.ts';
+import { isPlainText, notPlainTextMessage } from '../../../catalogue/input/request-text.ts';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest, maxBodyBytes } from '../http-error.ts';
 
@@ -172,7 +172,7 @@ export function refuseUnsafeJson(text: string): void {
   const close = () => void keys.pop();
   const requirePlainText = (value: unknown, path: () => JSONPath) => {
     if (typeof value !== 'string' || isPlainText(value)) return;
-    throw invalidRequest([{ path: fieldPath(path()), message: notPlainText }]);
+    throw invalidRequest([{ path: fieldPath(path()), message: notPlainTextMessage }]);
   };
   const visitor: JSONVisitor = {
     onObjectBegin: open,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { didYouMean } from '../../../platform/text/did-you-mean.ts';
-import { suggest } from '../../../catalogue/input/spellings.ts';
+import { withSuggestion } from '../../../catalogue/input/spellings.ts';
 import { required } from '../../core/request-fields.ts';
 import { readTextCommands } from '../../../catalogue/models/text-commands.ts';
 import type { FieldError } from '../../../platform/text/field-errors.ts';
@@ -32,7 +32,8 @@ const partSchema = z.strictObject(
   {
     type: z
       .enum(types, {
-        error: ({ input }) => suggest(typeError, typeof input === 'string' ? didYouMean(input, types) : undefined),
+        error: ({ input }) =>
+          withSuggestion(typeError, typeof input === 'string' ? didYouMean(input, types) : undefined),
       })
       .optional()
       .meta({ description: 'May be left out beside a single one of the fields of its names.' }),

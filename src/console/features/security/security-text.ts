@@ -1,4 +1,4 @@
-import { minPasswordLength } from '../../../accounts/people/user-rules.ts';
+import { minPasswordLength } from '../../../accounts/people/email-and-password-format.ts';
 import type { SecurityEvent } from '../../api/contract.ts';
 
 /** Every string of a person's own settings, and of security events. */

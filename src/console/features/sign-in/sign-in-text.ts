@@ -1,4 +1,4 @@
-import { minPasswordLength } from '../../../accounts/people/user-rules.ts';
+import { minPasswordLength } from '../../../accounts/people/email-and-password-format.ts';
 import { brand } from '../../api/page-brand.ts';
 
 /** Every string of the pages before a sign-in. */

@@ -52,7 +52,7 @@ function isMissing(error: unknown): boolean {
 }
 
 /** The object does not contain the requested range. */
-export function isOutside(error: unknown): boolean {
+export function isRangeNotSatisfiable(error: unknown): boolean {
   return codeOf(error) === 'InvalidRange' || statusOf(error) === 416;
 }
 
@@ -82,7 +82,7 @@ const refusals: readonly [codes: readonly string[], sentence: string][] = [
 ];
 
 /** Returns an error for problems that an operator has to fix; undefined for temporary ones, such as an outage. */
-export function refusalOf(error: unknown, location: BucketLocation): SetupError | undefined {
+export function setupErrorOf(error: unknown, location: BucketLocation): SetupError | undefined {
   const code = codeOf(error);
   const noRegion = error instanceof Error && error.message === 'Region is missing';
   const known = refusals.find(([codes]) => codes.includes(code))?.[1];
@@ -100,7 +100,7 @@ export async function sendTo<T>(location: BucketLocation, what: string, work: ()
   try {
     return await work();
   } catch (cause) {
-    const reason = refusalOf(cause, location)?.message ?? (cause instanceof Error ? cause.message : String(cause));
+    const reason = setupErrorOf(cause, location)?.message ?? (cause instanceof Error ? cause.message : String(cause));
     throw new StoreUnavailable(`${what} failed in the result store ${nameOfStore(location)}: ${reason}`, { cause });
   }
 }

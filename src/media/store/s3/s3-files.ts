@@ -15,9 +15,16 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BucketLocation } from '../store-location.ts';
 import { errorCode } from '../../../platform/errors.ts';
-import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameEndings } from '../media-key.ts';
-import type { MediaFiles, MediaSource, OpenedLink, Passing, StoredFile } from '../result-store.ts';
-import { createS3Client, isOutside, refusalOf, type S3Settings, sendForFile, sendTo } from './s3-client.ts';
+import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameExtensions } from '../media-key.ts';
+import type { MediaFiles, MediaToSend, ServedFile, Passing, StoredFile } from '../result-store.ts';
+import {
+  createS3Client,
+  isRangeNotSatisfiable,
+  setupErrorOf,
+  type S3Settings,
+  sendForFile,
+  sendTo,
+} from './s3-client.ts';
 
 export type S3Options = { readonly location: BucketLocation; readonly s3: S3Settings };
 
@@ -39,7 +46,7 @@ export function createS3Files({ location, s3 }: S3Options): MediaFiles {
     fetchTo: async (key, filePath) => fetchObject(bucket, requireMediaKey(key), filePath),
     read: (key) => readObject(bucket, requireMediaKey(key)),
     move: async (moves) => {
-      for (const { from, to } of requireSameEndings(moves)) await copyObject(bucket, from, to);
+      for (const { from, to } of requireSameExtensions(moves)) await copyObject(bucket, from, to);
       for (const { from } of moves) await deleteObject(bucket, from);
     },
     delete: (key) => deleteObject(bucket, key),
@@ -72,7 +79,7 @@ export async function checkBucket(
   try {
     await sendTo(location, 'check', work);
   } catch (error) {
-    throw (error instanceof Error && refusalOf(error.cause, location)) || error;
+    throw (error instanceof Error && setupErrorOf(error.cause, location)) || error;
   } finally {
     client.destroy();
   }
@@ -178,7 +185,7 @@ async function* objectNames(bucket: Bucket, folder: string): AsyncGenerator<Stor
 }
 
 type SourceRequest = {
-  readonly link: OpenedLink;
+  readonly link: ServedFile;
   readonly method: 'GET' | 'HEAD';
   readonly passing: Passing | undefined;
 };
@@ -187,7 +194,7 @@ type SourceRequest = {
  * Redirects to the store, which serves downloads itself. Reference media, and files for clients that follow no redirect, are streamed
  * instead; a missing file is reported here.
  */
-async function sourceOf(bucket: Bucket, { link, method, passing }: SourceRequest): Promise<MediaSource | undefined> {
+async function sourceOf(bucket: Bucket, { link, method, passing }: SourceRequest): Promise<MediaToSend | undefined> {
   const isStreamed = passing !== undefined || link.key.startsWith(streamedFolder);
   if (isStreamed && method === 'GET') return streamOf(bucket, link.key, passing?.range);
   const sizeBytes = await sizeOf(bucket, link.key);
@@ -203,12 +210,12 @@ async function sourceOf(bucket: Bucket, { link, method, passing }: SourceRequest
 }
 
 /** The store parses the range; one that it does not understand is the whole file. */
-async function streamOf(bucket: Bucket, key: string, range: string | undefined): Promise<MediaSource | undefined> {
+async function streamOf(bucket: Bucket, key: string, range: string | undefined): Promise<MediaToSend | undefined> {
   const { client, location } = bucket;
   const object = { ...objectOf(bucket, requireMediaKey(key)), ...(range !== undefined && { Range: range }) };
   const get = () =>
     client.send(new GetObjectCommand(object)).catch((error: unknown) => {
-      if (isOutside(error)) return 'outside' as const;
+      if (isRangeNotSatisfiable(error)) return 'outside' as const;
       throw error;
     });
   const found = await sendForFile(location, 'get', get);

@@ -23,7 +23,7 @@ export function targetOf(url: URL): Target {
  * charges. The answer continues a path: `callBackUrl: must be an http or https URL`. `URL` has already turned decimal, octal,
  * hexadecimal, short and full-width IPv4 into the plain form. Own endpoints are not refused here: the answer would name them.
  */
-export function literalRefusal(url: string, allow: AllowList): string | undefined {
+export function urlRefusal(url: string, allow: AllowList): string | undefined {
   if (!URL.canParse(url)) return 'must be an http or https URL';
   const parsed = new URL(url);
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') return 'must be an http or https URL';
@@ -50,7 +50,8 @@ export function isAddressAllowed(address: string, target: Target, allow: AllowLi
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   const networks = allow.networks.filter((network) => isListed(parsed, target.port, network));
-  if (isMetadata(parsed)) return networks.some((network) => network.prefixBits === parsed.toByteArray().length * 8);
+  if (isMetadataAddress(parsed))
+    return networks.some((network) => network.prefixBits === parsed.toByteArray().length * 8);
   if (networks.length > 0 || isHostAllowed(target, allow)) return true;
   return isPublicAddress(parsed) && isWebPort(target.port);
 }
@@ -86,7 +87,7 @@ const metadataAddresses: ReadonlySet<string> = new Set([
   'fd20:ce::254',
 ]);
 
-export function isMetadata(address: Address): boolean {
+export function isMetadataAddress(address: Address): boolean {
   return metadataAddresses.has(ipaddr.process(address.toString()).toString());
 }
 

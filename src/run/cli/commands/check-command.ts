@@ -11,7 +11,7 @@ import { findFfmpeg } from '../../embedded/find-ffmpeg.ts';
 import { createFfmpeg } from '../../../media/ffmpeg/ffmpeg.ts';
 import { createVideoInspector } from '../../../media/video/inspect-video.ts';
 import { createVideoNormaliser } from '../../../media/ffmpeg/normalize-video.ts';
-import { withDeadline } from '../../../platform/outbound/request-limits.ts';
+import { withDeadline } from '../../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../../platform/outbound/outbound-error.ts';
 import { createProviderClient } from '../../../platform/outbound/provider-client.ts';
 import type { JsonObject } from '../../../platform/text/json.ts';

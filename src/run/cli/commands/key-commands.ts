@@ -8,13 +8,13 @@ import { ensureSigningSecrets, resealSecrets, rotateSecret } from '../../../task
 import { createSecretBox, type SecretBox } from '../../../platform/secrets/secret-box.ts';
 import { AccountClosed } from '../../../accounts/accounts.ts';
 import { createKeyAs, maxActiveKeys } from '../../../accounts/keys/keys.ts';
-import { recordAction } from '../../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../../accounts/operators/operator-actions.ts';
 import {
   createOperator,
   type ListedOperator,
   listOperators,
   revokeOperator,
-} from '../../../accounts/operators/operators.ts';
+} from '../../../accounts/operators/operator-keys.ts';
 import { unknownModel } from '../../../catalogue/models/model.ts';
 import { noAccount } from '../account-by-name.ts';
 import { addCommand } from '../add-command.ts';
@@ -115,7 +115,7 @@ async function createOperatorKey(
   name: string,
   { expires: expiresAt }: { expires?: number },
 ): Promise<Answer> {
-  const created = await recordAction(db, commandLineActor(), async (transaction) => {
+  const created = await changeWithAudit(db, commandLineActor(), async (transaction) => {
     const answer = await createOperator(transaction, { name, expiresAt });
     const details = { operatorId: answer.operatorId, name, expiresAt: expiresAt ?? null };
     return { answer, done: { action: 'operators.create', details } };
@@ -124,7 +124,7 @@ async function createOperatorKey(
 }
 
 async function revokeOperatorKey({ db }: Context, operatorId: string): Promise<Answer> {
-  const revoked = await recordAction(db, commandLineActor(), async (transaction) => {
+  const revoked = await changeWithAudit(db, commandLineActor(), async (transaction) => {
     const answer = await revokeOperator(transaction, operatorId);
     if (answer?.changed !== true) return { answer };
     return { answer, done: { action: 'operators.revoke', details: { operatorId } } };
@@ -184,7 +184,7 @@ async function rotateCallbackSecret(
   await requireAccount(db, accountId);
   const [box, overlapSeconds, purpose] = [await secretBox(config), options.overlap, purposeOf(options)];
   const action = purpose === 'event' ? 'event_secret.rotate' : 'callback_secret.rotate';
-  const secret = await recordAction(db, commandLineActor(), async (transaction) => {
+  const secret = await changeWithAudit(db, commandLineActor(), async (transaction) => {
     const answer = await rotateSecret(transaction, box, { accountId, overlapSeconds, purpose });
     return { answer, done: { action, accountId, details: { overlapSeconds } } };
   });

@@ -5,7 +5,7 @@ import { messageOf } from '../../../platform/errors.ts';
 import { nameOfStore } from '../../../media/store/store-location.ts';
 import { defaultStore, openFiles } from '../../../media/store/open-store.ts';
 import { copyFiles, type CopyProgress } from '../../../media/store/copy-files.ts';
-import { adoptStores } from '../../../media/store/installed-stores.ts';
+import { adoptStores } from '../../../media/store/installation-ownership.ts';
 import type { MediaFiles } from '../../../media/store/result-store.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import { type StoredResult, listStoredResults } from '../../../tasks/list/task-reports.ts';

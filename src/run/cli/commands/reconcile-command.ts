@@ -45,7 +45,8 @@ async function reconcileNow(context: Context): Promise<Answer> {
 
 /** Ends the tasks of a restored database, beside no worker. */
 async function reconcileRestored(context: Context): Promise<Answer> {
-  const { findPollingWorker, refundRestoredTasks } = await import('../../../temporal/workflows/restored-tasks.ts');
+  const { findPollingWorker, refundRestoredTasks } =
+    await import('../../../temporal/workflows/refund-restored-tasks.ts');
   const { refunded, terminated } = await withTemporal(context, async (client, queues) => {
     const problem = await findPollingWorker(client, queues);
     if (problem !== undefined) throw new CommandError(`${problem}; for npm start: npm start -- --restored`);

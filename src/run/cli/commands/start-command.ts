@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { readConfig } from '../../config/config.ts';
 import { scopes } from '../../../accounts/keys/api-key.ts';
 import type { Service } from '../../embedded/start-service.ts';
-import { retry } from '../../../platform/timing/retry.ts';
+import { retryStartStep } from '../../../platform/timing/retry-start-step.ts';
 import { runUntilSignal, signalled, tolerateOutputErrors } from '../../main/run-until-signal.ts';
 import { createFirstAccount } from '../../../credits/open-account.ts';
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
@@ -117,7 +117,7 @@ async function onDatabase<T>(
   const { settings, log } = service;
   const db = createDatabase({ url: settings.databaseUrl, poolSize: 1 });
   try {
-    return await retry({ step, log, signal }, () => work(db));
+    return await retryStartStep({ step, log, signal }, () => work(db));
   } catch (error) {
     if (signal.aborted) return undefined;
     await service.close();

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { Emits } from '../../../platform/metrics/emits.ts';
 import { dayMs } from '../../../platform/timing/duration.ts';
 import { createLog } from '../../../platform/log/log.ts';
-import { openPayments } from '../../../credits/payments/open-payments.ts';
-import type { PaymentSettled } from '../../../credits/payments/process-payments.ts';
+import { createPaymentProvider } from '../../../credits/payments/create-payment-provider.ts';
+import type { PaymentSettled } from '../../../credits/payments/apply-payments.ts';
 import { reconcilePayments } from '../../../credits/payments/payment-reconciliation.ts';
 import { addCommand } from '../add-command.ts';
 import { wholeNumber } from '../arguments.ts';
@@ -26,7 +26,7 @@ export function addTopUpCommands(program: Command, run: RunOnDatabase): void {
 
 async function reconcile({ db, config }: Context, { days }: { days: number }): Promise<Answer> {
   const serviceUrl = await publicUrlOf(config);
-  const provider = openPayments({ ...config, publicUrl: serviceUrl });
+  const provider = createPaymentProvider({ ...config, publicUrl: serviceUrl });
   if (provider === undefined)
     throw new CommandError('no payment provider: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET');
   const counts = { granted: 0, granted_late: 0, not_granted: 0, reversed: 0, not_comparable: 0, unknown: 0 };

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { Config } from '../../config/config.ts';
-import { maxEmailLength, normalEmail } from '../../../accounts/people/user-rules.ts';
-import { createSetupLink, type Named, resetAs } from '../../../accounts/people/people-actions.ts';
+import { maxEmailLength, normalEmail } from '../../../accounts/people/email-and-password-format.ts';
+import { createSetupLink, type UserIdOrEmail, resetPasswordAs } from '../../../accounts/people/people-actions.ts';
 import { urlOfLink, type NewLink } from '../../../accounts/sign-in/one-time-links.ts';
 import { eraseUserAs } from '../../../accounts/people/erasure.ts';
 import { persistedSecret } from '../../embedded/data-folder.ts';
-import { createMailQueue, type MailQueue, mailSecrets } from '../../../platform/mail/mail-queue.ts';
+import { createMailQueue, type MailQueue, mailKeyPurpose } from '../../../platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
 import { addCommand } from '../add-command.ts';
 import { type Answer, CommandError, isoTime } from '../output.ts';
@@ -34,12 +34,12 @@ function email(text: string): string {
   return data;
 }
 
-function person(text: string): Named {
+function person(text: string): UserIdOrEmail {
   return z.uuid().safeParse(text).success ? { userId: text } : { email: email(text) };
 }
 
 async function reset({ db, config }: Context, address: string): Promise<Answer> {
-  const link = await resetAs(db, commandLineActor(), address, await mailQueueOf(config));
+  const link = await resetPasswordAs(db, commandLineActor(), address, await mailQueueOf(config));
   if (link === undefined) throw noUser(address);
   return linkAnswer(config, link);
 }
@@ -53,7 +53,9 @@ async function setUp({ db, config }: Context): Promise<Answer> {
 /** The queue of the service, whose API sends the mails. */
 async function mailQueueOf({ smtp, secret, secretPrevious, dataFolder }: Config): Promise<MailQueue | undefined> {
   if (smtp === undefined) return undefined;
-  return createMailQueue(createSecretBox(secret ?? (await persistedSecret(dataFolder)), secretPrevious, mailSecrets));
+  return createMailQueue(
+    createSecretBox(secret ?? (await persistedSecret(dataFolder)), secretPrevious, mailKeyPurpose),
+  );
 }
 
 async function linkAnswer(config: Config, link: NewLink & { readonly isMailed?: boolean }): Promise<Answer> {
@@ -66,7 +68,7 @@ async function linkAnswer(config: Config, link: NewLink & { readonly isMailed?: 
   };
 }
 
-async function erase({ db }: Context, named: Named): Promise<Answer> {
+async function erase({ db }: Context, named: UserIdOrEmail): Promise<Answer> {
   const erasure = await eraseUserAs(db, commandLineActor(), named);
   const name = 'userId' in named ? named.userId : named.email;
   if (erasure === 'person_not_found')

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { messageOf } from '../../../platform/errors.ts';
 import { type QueueName, queueNames } from '../../../temporal/connection/task-queues.ts';
-import { parseQueueNames } from '../../../temporal/connection/worker-queues.ts';
+import { parseQueueNames } from '../../../temporal/connection/parse-queue-names.ts';
 import { addCommand } from '../add-command.ts';
 
 export function addWorkerCommand(program: Command): void {

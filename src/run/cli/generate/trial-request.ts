@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { noMedia } from '../../../catalogue/media/media-by-role.ts';
 import type { TaskInput } from '../../../catalogue/tasks/task.ts';
-import { compareOrder, describeDifferences } from '../../../media/video/compare-order.ts';
+import { compareWithOrder, describeDifferences } from '../../../media/video/compare-with-order.ts';
 import type { JobRequest } from '../../../providers/provider-contract.ts';
 
 /** Limits a trial job. */
@@ -23,11 +23,11 @@ export function trialRequest(input: TaskInput): JobRequest {
   };
 }
 
-type TrialVideo = Parameters<typeof compareOrder>[1];
+type TrialVideo = Parameters<typeof compareWithOrder>[1];
 
 /** Returns what an operator must declare about a model whose trial video differs from the order. */
 export function adviseOn(input: TaskInput, video: TrialVideo): readonly string[] {
-  const short = compareOrder(input, video).filter(({ kind }) => kind === 'short');
+  const short = compareWithOrder(input, video).filter(({ kind }) => kind === 'short');
   const others = short.filter(({ aspect }) => aspect !== 'sound');
   return [
     ...(short.length > others.length ? [silentAdvice] : []),

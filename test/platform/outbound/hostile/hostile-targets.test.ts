@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { after, before, test } from 'node:test';
 import { parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
-import { createGuardedClient, type GuardedClient } from '../../../../src/platform/outbound/client.ts';
+import { createGuardedClient, type GuardedClient } from '../../../../src/platform/outbound/guarded-client.ts';
 import { OutboundError } from '../../../../src/platform/outbound/outbound-error.ts';
 import {
   answering,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { after, before, test } from 'node:test';
 import { loopbackAllowance, parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
-import { createGuardedClient } from '../../../../src/platform/outbound/client.ts';
+import { createGuardedClient } from '../../../../src/platform/outbound/guarded-client.ts';
 import { isOwnEndpoint } from '../../../../src/platform/outbound/guard/guard.ts';
 import { answering, hostileReceiver, type HostileReceiver } from '../../../support/hostile/hostile-receivers.ts';
 

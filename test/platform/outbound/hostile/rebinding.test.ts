@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
-import { createGuardedClient, type GuardedClient } from '../../../../src/platform/outbound/client.ts';
+import { createGuardedClient, type GuardedClient } from '../../../../src/platform/outbound/guarded-client.ts';
 import {
   answering,
   hostileReceiver,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
-import { createGuardedClient, type GuardedClientOptions } from '../../../../src/platform/outbound/client.ts';
+import { createGuardedClient, type GuardedClientOptions } from '../../../../src/platform/outbound/guarded-client.ts';
 import { isAmong } from '../../../../src/platform/outbound/send-request.ts';
 import { answering, hostileReceiver } from '../../../support/hostile/hostile-receivers.ts';
 import { untilTurn } from '../../../support/until-turn.ts';

@@ -1,0 +1,88 @@
+import type { FollowOutcome } from '../../src/providers/jobs/followed-job.ts';
+import { touchGenerations } from '../../src/tasks/task-rows.ts';
+import { type Attempt, hasDeadlinePassed } from './attempt.ts';
+import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import { fetchUpload } from './fetch-video.ts';
+import type { JobIn } from '../../src/tasks/jobs/job.ts';
+import type { Outcome } from './step-outcome.ts';
+import { waitForProvider } from './resume-job.ts';
+import {
+  endAfter,
+  endJobWithTaskFailure,
+  endFailedJob,
+  endLostJob,
+  recordCost,
+} from '../../src/tasks/jobs/decide-job-end.ts';
+import { stopJob, withinLimit } from './end-unwanted-job.ts';
+
+/** Follows a job that runs upstream to its end. */
+export async function followJob(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {
+  for (;;) {
+    const ended = await pollToEnd(attempt, job);
+    switch (ended.state) {
+      case 'succeeded':
+        return { kind: 'job', job: { ...job, state: 'succeeded', success: ended } };
+      case 'failed':
+        return await endFailedJob(attempt, job, ended);
+      case 'lost':
+        return (
+          (await fetchUpload(attempt, job)) ??
+          (await endLostJob(attempt, job, { ...missingJob, hasCost: job.upstreamEndedAt !== undefined }))
+        );
+      case 'interrupted':
+        return hasDeadlinePassed(attempt) ? await endAtDeadline(attempt, job) : await stopJob(attempt, job);
+      case 'provider_off': {
+        const row = { ordinal: job.ordinal, provider: job.provider.name };
+        const open = await waitForProvider(attempt, row, () => job.open);
+        if ('kind' in open) return open;
+      }
+    }
+  }
+}
+
+const missingJob = {
+  why: 'the provider has lost a job',
+  detail: 'the upstream does not have the job',
+  isSettled: true,
+};
+
+async function pollToEnd(
+  attempt: Attempt,
+  job: JobIn<'running'>,
+): Promise<FollowOutcome | { readonly state: 'provider_off' | 'interrupted' }> {
+  const { deps, report: onProgress } = attempt;
+  // A job that has ended was in time; only its video is still to be fetched.
+  const limit = job.upstreamEndedAt === undefined ? attempt.signal : attempt.signalWithoutDeadline;
+  const off = deps.switches.watch(job.provider.name);
+  const signal = AbortSignal.any([limit, off.signal]);
+  try {
+    return await job.open.follow(job.upstream, {
+      ageMs: Math.max(0, Date.now() - job.submittedAt),
+      onProgress,
+      signal,
+    });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { state: off.signal.aborted ? 'provider_off' : 'interrupted' };
+  } finally {
+    off.stop();
+  }
+}
+
+/** Polls once more at the deadline, since a video that is ready is better than a refund. */
+async function endAtDeadline(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {
+  const { provider, upstream } = job;
+  const noResponse = () => undefined;
+  const statuses = await withinLimit((signal) => provider.status([upstream], signal)).catch(noResponse);
+  const status = statuses?.get(job.jobKey);
+  if (status?.state === 'succeeded') return { kind: 'job', job: { ...job, state: 'succeeded', success: status } };
+  // Committed before the job is stopped, so that a repeated attempt finds the deadline passed, too.
+  await touchGenerations(attempt.deps.db, [job.taskId]);
+  // A job that has failed may be one that an earlier attempt has stopped.
+  const failed = status?.state === 'failed' ? status : undefined;
+  const hasCost = failed?.cost !== undefined;
+  if (hasCost) await recordCost(attempt, job, failed.cost);
+  const cancel = () => withinLimit((signal) => provider.cancel(upstream, signal)).catch(noResponse);
+  const end = endAfter(failed === undefined ? await cancel() : 'ended', { hasCost });
+  return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, end);
+}

@@ -1,0 +1,61 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Operator } from './operator.ts';
+import { apiKeyHint, hashApiKey, isWellFormedKey, newApiKey } from '../keys/key-format.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { activeKeySql } from '../keys/api-key.ts';
+import { keyColumns, type RevokedKey } from '../keys/keys.ts';
+import type { ApiKey } from '../keys/key-record.ts';
+import { many, maybeOne, none } from '../../platform/database/statement.ts';
+
+const insertOperator = none({
+  name: 'create-operator',
+  text: `
+insert into operators (id, name, hash, hint, expires_at) values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000))`,
+});
+
+/** Creates an operator and returns the key, which is not stored. */
+export async function createOperator(
+  db: Database,
+  { name, expiresAt }: { readonly name: string; readonly expiresAt?: number | undefined },
+): Promise<{ readonly operatorId: string; readonly key: string }> {
+  const operatorId = uuidv7();
+  const key = newApiKey('operator');
+  await insertOperator(db, operatorId, name, hashApiKey(key), apiKeyHint(key), expiresAt);
+  return { operatorId, key };
+}
+
+const findByHash = maybeOne<Operator, [hash: Buffer]>({
+  name: 'find-operator',
+  text: `
+with found as (
+  select id, name from operators
+  where hash = $1 and ${activeKeySql}
+), used as (
+  update operators set last_used_at = now() from found
+  where operators.id = found.id and (last_used_at is null or last_used_at < now() - interval '1 minute')
+)
+select id as "operatorId", name from found`,
+});
+
+/** Undefined for a malformed, unknown, revoked or expired key, without the reason. */
+export async function findOperator(db: Database, key: string): Promise<Operator | undefined> {
+  return isWellFormedKey(key, 'operator') ? findByHash(db, hashApiKey(key)) : undefined;
+}
+
+export type ListedOperator = Operator & Pick<ApiKey, 'hint' | 'createdAt' | 'expiresAt' | 'lastUsedAt' | 'revokedAt'>;
+
+/** Active operators first, then the newest; at most 1,000. */
+export const listOperators = many<ListedOperator>({
+  name: 'list-operators',
+  text: `
+select id as "operatorId", ${keyColumns} from operators order by ${activeKeySql} desc, id desc limit 1000`,
+});
+
+/** Undefined if the operator does not exist. `changed` is false if it was revoked before. */
+export const revokeOperator = maybeOne<Pick<RevokedKey, 'revokedAt' | 'changed'>, [operatorId: string]>({
+  name: 'revoke-operator',
+  text: `
+with found as (select id, revoked_at is null as changed from operators where id = $1 for update)
+update operators set revoked_at = coalesce(revoked_at, now()) from found where operators.id = found.id
+returning revoked_at as "revokedAt", changed`,
+});

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { isBelow } from '../media/frame-size.ts';
+import { defaultOf, type ModelInput } from './task-input.ts';
+import { resolutions } from './input-bounds.ts';
+import type { CatalogueModel } from '../file/catalogue-schema.ts';
+import type { Problem } from '../file/catalogue-problems.ts';
+import { declaresParameter, type ProviderKind } from '../file/provider-schema.ts';
+
+// `width` and `height` among the parameters of an entry: the size in which its upstream makes 16:9 at the model's default resolution.
+
+const sizeSchema = z.object({ width: z.int(), height: z.int(), resolution: z.enum(resolutions).optional() });
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** Adds the resolution to which the size belongs, for the adapters; 720p is left out. */
+export function withUpstreamResolution(kind: ProviderKind, parameters: Parameters, input?: ModelInput): Parameters {
+  const hasOwnSize = declaresParameter(kind, 'width') && sizeSchema.safeParse(parameters).success;
+  if (input === undefined || !hasOwnSize) return parameters;
+  const resolution = defaultOf(input, 'resolution');
+  return resolution === '720p' ? parameters : { ...parameters, resolution };
+}
+
+/** Every video of such an entry would be refused after it was paid for. */
+export function upstreamSizeProblems(
+  models: readonly CatalogueModel[],
+  kindOf: (provider: string) => ProviderKind | undefined,
+) {
+  return models.flatMap(({ fit, tiers }, index) =>
+    tiers.flatMap((tier, row) =>
+      tier.flatMap(({ provider, parameters }, column): Problem[] => {
+        const kind = kindOf(provider);
+        const { data } = sizeSchema.safeParse(parameters);
+        if (fit !== 'keep' || data === undefined || !declaresParameter(kind, 'width')) return [];
+        const { width, height, resolution = '720p' } = data;
+        if (!isBelow(resolution, { widthPx: width, heightPx: height })) return [];
+        const message = `${width} × ${height} is smaller than the ${resolution} of the model; enlarge it, or set fit: convert`;
+        return [{ path: ['models', index, 'tiers', row, column, 'parameters'], message }];
+      }),
+    ),
+  );
+}

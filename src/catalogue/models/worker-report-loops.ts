@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import type { Catalogue } from '../file/catalogue-schema.ts';
+import {
+  type GenerationQueue,
+  generationQueues,
+  isServed,
+  queueOf,
+  unservedModels,
+  type WorkerReport,
+} from './served-models.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { type Database, withResponseLimit } from '../../platform/database/database.ts';
+import { deleteWorkerReports, listWorkerReports, saveWorkerReport } from './worker-reports.ts';
+import type { LiveCatalogue } from '../file/live-catalogue.ts';
+import { repeat, repeatUntilClosed } from '../../platform/timing/repeat.ts';
+
+// Workers report the models that they can generate; API processes sell no others.
+
+/**
+ * Well below the 30 seconds after which a report no longer counts, so that a
+ * missed report does not stop sales.
+ */
+const [reportPauseMs, readPauseMs, statementLimitMs] = [5_000, 2_000, 3_000];
+const maxRefusalLength = 2_000;
+
+type Reporting = {
+  readonly catalogue: Pick<LiveCatalogue, 'current' | 'state'>;
+  readonly workerQueues: readonly string[];
+  readonly db: Database;
+  readonly pauseMs?: number;
+};
+
+/** Reports what this worker can generate until it is closed. */
+export function reportModelsUntilClosed({ catalogue, workerQueues, db, pauseMs = reportPauseMs }: Reporting) {
+  const workerId = randomUUID();
+  const bounded = withResponseLimit(db, statementLimitMs);
+  const stopping = new AbortController();
+  const queues = generationQueues.filter((queue) => workerQueues.includes(queue));
+  const report = async () => {
+    for (const queue of queues) {
+      // Readiness reports an unavailable database; without new reports this worker soon does not count.
+      await saveWorkerReport(bounded, reportOf({ workerId, queue }, catalogue)).catch(() => {});
+    }
+  };
+  const reporting = report().then(() => repeat(pauseMs, stopping.signal, report));
+  return {
+    close: async (): Promise<void> => {
+      stopping.abort();
+      await reporting;
+      await deleteWorkerReports(bounded, workerId).catch(() => {});
+    },
+  };
+}
+
+type Reporter = { readonly workerId: string; readonly queue: GenerationQueue };
+
+function reportOf({ workerId, queue }: Reporter, { current, state }: Reporting['catalogue']): WorkerReport {
+  const models = [...current().models.values()].filter((model) => queueOf(model) === queue);
+  const refusal = state().refused?.problems.join('; ').slice(0, maxRefusalLength);
+  return { workerId, queue, models: models.map(({ model }) => model), refusal };
+}
+
+type Watching = {
+  readonly db: Database;
+  readonly catalogue: () => Catalogue;
+  readonly log: Pick<Log, 'info' | 'error'>;
+  readonly pauseMs?: number;
+};
+
+export type ModelWatch = {
+  /** Uses the last known reports while the database is unavailable. */
+  readonly isSold: (model: string) => boolean;
+  readonly close: () => Promise<void>;
+};
+
+/** Reads which models live workers can generate, and logs when models stop being sold and when they are sold again. */
+export async function watchSoldModels({ db, catalogue, log, pauseMs = readPauseMs }: Watching): Promise<ModelWatch> {
+  const bounded = withResponseLimit(db, statementLimitMs);
+  let reports: readonly WorkerReport[] = [];
+  let logged = '';
+  const read = async () => {
+    reports = await listWorkerReports(bounded).catch(() => reports);
+    const [names, before] = [unservedModels(catalogue(), reports), logged];
+    logged = names.join(' ');
+    if (logged === before) return;
+    const refusals = [...new Set(reports.map(({ refusal }) => refusal).filter((refusal) => refusal !== undefined))];
+    if (names.length > 0) log.error({ models: names, refusals }, 'models not sold: no live worker has them in force');
+    else log.info({ models: before.split(' ') }, 'models sold again');
+  };
+  await read();
+  const { close } = repeatUntilClosed(pauseMs, read);
+  return {
+    isSold: (name) => {
+      const model = catalogue().models.get(name);
+      return model === undefined || isServed(model, reports);
+    },
+    close,
+  };
+}

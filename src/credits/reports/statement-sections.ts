@@ -1,0 +1,21 @@
+import type { LedgerKind } from '../ledger/credits.ts';
+import { codeOfIdempotencyKeySql } from '../ledger/redemption-codes.ts';
+import { sectionTitles } from './section-titles.ts';
+
+// The sections of statements and reports: the kinds of ledger entries, and some kinds split.
+
+type Known = LedgerKind | 'code' | 'top_up' | 'top_up_reversal';
+
+/** In the order of a statement. */
+export const statementSections = Object.keys(sectionTitles satisfies Record<Known, string>);
+
+/** True if customers paid for these credits. */
+export const isRevenue = (section: string) => section === 'top_up' || section === 'top_up_reversal';
+
+/** SQL: the section of a ledger entry. */
+export const entrySectionSql = `
+  case
+    when top_up_id is not null then case kind when 'grant' then 'top_up' else 'top_up_reversal' end
+    when kind = 'grant' and (${codeOfIdempotencyKeySql('idempotency_key')}) is not null then 'code'
+    else kind
+  end`;

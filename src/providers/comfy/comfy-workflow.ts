@@ -1,0 +1,55 @@
+import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
+import { fillPlaceholders } from '../../catalogue/providers/placeholders.ts';
+import { detailOf, readBody, type Reply } from '../answers.ts';
+import type { FrozenConfig, JobRequest, NotAccepted, Refused } from '../provider-contract.ts';
+import { type Upload, uploadMedia } from '../requests/upload-media.ts';
+import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
+import type { FormFile } from '../requests/request-bodies.ts';
+import { mediaFor, taskValues } from '../requests/task-values.ts';
+
+// A workflow of ComfyUI as its editor exports it for the API: a map of nodes, with placeholders in their inputs. Its form is
+// checked when the catalogue is read. Both kinds that run workflows fill it in here.
+
+/** `config.options.parameters`: size and frame rate. */
+export type WorkflowProviderDeps = PolledProviderDeps & {
+  /** Returns the workflow of the catalogue in force. Only the create needs it, so it is not frozen with the job. */
+  readonly workflow: () => JsonObject;
+};
+
+const limits = { maxImageBytes: 60_000_000, maxClipBytes: 60_000_000 };
+
+export type Uploading = {
+  readonly send: (file: FormFile) => Promise<Reply>;
+  /** Returns the graph's reference to the stored file; undefined when the answer has none. */
+  readonly reference: (body: JsonObject) => JsonValue | undefined;
+};
+
+/** Fills the graph for a task. It uploads the media that the workflow uses first. */
+export async function uploadAndFillWorkflow(
+  workflow: JsonObject,
+  request: JobRequest,
+  config: FrozenConfig,
+  uploading: Uploading,
+): Promise<{ readonly graph: JsonValue | undefined } | NotAccepted | Refused> {
+  const { used, shape } = await mediaFor(workflow, request);
+  const media = await uploadMedia(used, limits, (file) => stored(file, uploading));
+  if ('kind' in media) return media;
+  return { graph: fillPlaceholders(workflow, taskValues(withTexts(request), config, shape, media)) };
+}
+
+/** Nodes for texts require one, so a task without a negative prompt has an empty one. */
+function withTexts(request: JobRequest): JobRequest {
+  const { negativePrompt = '' } = request.input;
+  return { ...request, input: { ...request.input, negativePrompt } };
+}
+
+async function stored(file: FormFile, { send, reference }: Uploading): Promise<Upload<JsonValue>> {
+  const reply = await send(file);
+  const answer = readBody(reply, reference);
+  return 'read' in answer ? { stored: answer.read } : { kind: 'unknown', detail: detailOf(reply) };
+}
+
+/** Only the name distinguishes a video from a picture: nodes list both under `images`. */
+export function isVideoFile(name: string): boolean {
+  return /\.(?:mp4|webm|mov|mkv|avi|gif)$/i.test(name);
+}

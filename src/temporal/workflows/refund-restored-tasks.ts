@@ -1,0 +1,57 @@
+import type { Client } from '@temporalio/client';
+import pLimit from 'p-limit';
+import type { Database } from '../../platform/database/database.ts';
+import type { TaskFailure } from '../../catalogue/tasks/task.ts';
+import { listUnfinishedTasks } from '../../tasks/list/task-list.ts';
+import { listKnownTasks } from '../../tasks/list/task-reports.ts';
+import { failAndRefund } from '../../tasks/task-rows.ts';
+import { freshMs, readPollers } from '../connection/server-facts.ts';
+import { terminateClosings, terminateUnknownTasks } from './terminate-outdated.ts';
+import { queueNames, type TaskQueues } from '../connection/task-queues.ts';
+
+const restoredFailure: TaskFailure = {
+  failCode: 'terminated',
+  failMsg: 'The task had not ended when the backup was made from which the service was restored.',
+};
+
+const pageSize = 500;
+const concurrency = 8;
+
+export type RestoredTasks = { readonly refunded: number; readonly terminated: number };
+
+/**
+ * Refunds the unfinished tasks of an older database rather than making them again, because their jobs may have been made, and paid for,
+ * since the backup. Terminates workflows of tasks that were accepted after it. Safe to repeat; a repeated call may find more, because
+ * Temporal lists workflows with a delay. No worker may run meanwhile: see `findPollingWorker`.
+ */
+export async function refundRestoredTasks(db: Database, client: Client, queues: TaskQueues): Promise<RestoredTasks> {
+  const limit = pLimit(concurrency);
+  let refunded = 0;
+  for (;;) {
+    const page = await listUnfinishedTasks(db, { minAgeMs: 0, limit: pageSize });
+    if (page.length === 0) break;
+    // `reconcile` terminates their workflows, and delivers their callbacks.
+    const refund = ({ taskId }: { taskId: string }) =>
+      failAndRefund(db, taskId, restoredFailure, { terminatesAfterMs: 0 });
+    const ended = await Promise.all(page.map((task) => limit(refund, task)));
+    refunded += ended.filter(({ changed }) => changed).length;
+  }
+  const listKnown = async (taskIds: readonly string[]) =>
+    (await listKnownTasks(db, taskIds)).map(({ taskId }) => taskId);
+  const unknown = await terminateUnknownTasks(client, queues, listKnown);
+  return { refunded, terminated: unknown + (await terminateClosings(client, queues)) };
+}
+
+/**
+ * Returns why the tasks may not be refunded while a worker polls: a working installation would lose every task in progress, and a worker may
+ * create a job while its task is refunded. Undefined if no worker has polled recently.
+ */
+export async function findPollingWorker(client: Client, queues: TaskQueues): Promise<string | undefined> {
+  for (const name of queueNames) {
+    const [worker] = (await readPollers(client, queues[name], 'activity')).workers;
+    if (worker === undefined) continue;
+    const seconds = freshMs / 1000;
+    return `worker ${worker.identity} has polled in the last ${seconds} seconds: stop all workers, wait for ${seconds} seconds, and repeat the command`;
+  }
+  return undefined;
+}

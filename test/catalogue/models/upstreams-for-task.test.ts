@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inputErrorsOfModel, remainingTiersOf } from '../../../src/catalogue/models/upstreams-for-task.ts';
+import type { TierEntry } from '../../../src/catalogue/file/catalogue-schema.ts';
+import { effectiveRules } from '../../../src/catalogue/models/model-rules.ts';
+import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
+
+const input = withDefaults({ prompt: 'A cat' });
+
+function entry(provider: string, fields: Partial<TierEntry> = {}): TierEntry {
+  const base = { provider, upstreamModel: 'u', pool: `${provider}/u`, weight: 1, limit: 1, parameters: {} };
+  return { ...base, rules: effectiveRules([]), ...fields };
+}
+
+const onlyFive = { rules: effectiveRules([{ durations: [5] }]) };
+const onlyEight = { rules: effectiveRules([{ durations: [8] }]) };
+
+function orderOf(taskId: string, entries: readonly TierEntry[], used: readonly string[] = []): readonly string[] {
+  const routes = remainingTiersOf({ model: 'm', tiers: [entries] }, { taskId, input, used: new Set(used) });
+  return routes.flat().map(({ provider }) => provider);
+}
+
+const taskIds = Array.from({ length: 4_000 }, (_, index) => `task-${index}`);
+
+test('within a tier each provider comes first as often as its weight says', () => {
+  const entries = [entry('a', { weight: 6 }), entry('b', { weight: 3 }), entry('c')];
+  const firsts = taskIds.map((taskId) => orderOf(taskId, entries)[0]);
+  const share = (name: string) => firsts.filter((first) => first === name).length / taskIds.length;
+  assert.ok(Math.abs(share('a') - 0.6) < 0.03 && Math.abs(share('b') - 0.3) < 0.03, `${share('a')} ${share('b')}`);
+});
+
+test('the order is the same every time, and a provider that was used leaves the order of the others as it is', () => {
+  const entries = ['a', 'b', 'c', 'd'].map((name, index) => entry(name, { weight: index + 1 }));
+  for (const taskId of taskIds.slice(0, 200)) {
+    const all = orderOf(taskId, entries);
+    assert.deepEqual(orderOf(taskId, entries.toReversed()), all);
+    const used = all[1] ?? '';
+    assert.deepEqual(
+      orderOf(taskId, entries, [used]),
+      all.filter((name) => name !== used),
+    );
+  }
+});
+
+test('tiers keep their order, without entries that do not take the input and without tiers that are empty', () => {
+  const tiers = [[entry('a', onlyEight)], [entry('b'), entry('c', onlyEight)], [entry('d', onlyFive)]];
+  const routes = remainingTiersOf({ model: 'm', tiers }, { taskId: 't', input, used: new Set() });
+  assert.deepEqual(
+    routes.map((tier) => tier.map(({ provider }) => provider)),
+    [['b'], ['d']],
+  );
+});
+
+test('an input is refused when no entry takes it, in the words of the first and without the name of an upstream', () => {
+  const tiers = [[entry('ark-intl', onlyEight)], [entry('fal', onlyFive)]];
+  assert.deepEqual(inputErrorsOfModel({ model: 'm', tiers }, { ...input, duration: 5 }), []);
+  assert.deepEqual(inputErrorsOfModel({ model: 'm', tiers }, { ...input, duration: 8 }), []);
+  const refused = inputErrorsOfModel({ model: 'm', tiers }, { ...input, duration: 10 });
+  assert.deepEqual(refused, [{ path: 'input.duration', message: 'must be 8 seconds for m' }]);
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, beforeEach, test, type TestContext } from 'node:test';
+import {
+  adoptStores,
+  claimOrCheckNamespace,
+  claimOrCheckStores,
+  findMismatch,
+} from '../../../src/media/store/installation-ownership.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.close());
+beforeEach(() => forgetStores());
+
+async function forgetStores(): Promise<void> {
+  const text = 'update installation set marked_at = null, claimed_at = null, temporal_namespace = null';
+  await database.db.run({ name: 'test-forget-stores', text });
+}
+
+async function folders(t: TestContext) {
+  const base = await temporaryFolder(t);
+  const stores = (name: string, also?: string) => ({
+    resultStore: { kind: 'folder', path: join(base, name) } as const,
+    ...(also !== undefined && { resultStoreAlso: { kind: 'folder', path: join(base, also) } as const }),
+  });
+  const check = async (name: string, also?: string) =>
+    (await claimOrCheckStores(database.db, stores(name, also)))?.reason;
+  const markerOf = (name: string) => readFile(join(base, name, '.installation'), 'utf8').catch(() => undefined);
+  return { base, stores, check, markerOf };
+}
+
+test('the first process marks its empty store; one with another folder is refused, and writes nothing there', async (t) => {
+  const { base, check, markerOf } = await folders(t);
+  assert.deepEqual([await check('results'), await check('results')], [undefined, undefined]);
+  assert.match(String(await markerOf('results')), /^[0-9a-f-]{36}\n$/);
+  assert.equal(await check('own'), `RESULT_STORE (${join(base, 'own')}) is not the store of this installation`);
+  assert.equal(await markerOf('own'), undefined);
+});
+
+test('of two first processes with different stores one is refused', async (t) => {
+  const { check } = await folders(t);
+  const found = await Promise.all([check('one'), check('two')]);
+  assert.deepEqual(found.filter((reason) => reason === undefined).length, 1);
+});
+
+test('the store of another installation is refused, also beside our own', async (t) => {
+  const { base, check, stores } = await folders(t);
+  await check('results');
+  await mkdir(join(base, 'strange'));
+  await writeFile(join(base, 'strange', '.installation'), '019abc12-3456-7def-8901-234567890abc\n');
+  assert.match(String(await check('strange')), /RESULT_STORE .* belongs to another installation/);
+  assert.match(String(await check('results', 'strange')), /RESULT_STORE_ALSO .* belongs to another installation/);
+  const { remedy = '' } = (await claimOrCheckStores(database.db, stores('strange'))) ?? {};
+  assert.match(remedy, /Set RESULT_STORE to that of the other processes.*"videogen media adopt"/);
+});
+
+test('a move to another store marks it while it is the second one, and the old one may then be removed', async (t) => {
+  const { base, check } = await folders(t);
+  assert.equal(await check('old'), undefined);
+  assert.equal(await check('old', 'new'), undefined);
+  assert.equal(await check('new', 'old'), undefined);
+  await rm(join(base, 'old'), { recursive: true });
+  assert.equal(await check('new'), undefined);
+});
+
+test('a store that lost its marker, such as an unmounted volume, is refused until an operator adopts it', async (t) => {
+  const { base, check, stores } = await folders(t);
+  await check('results');
+  await rm(join(base, 'results'), { recursive: true });
+  assert.match(String(await check('results')), /is not the store of this installation/);
+  await adoptStores(database.db, stores('results'), 'default');
+  assert.equal(await check('results'), undefined);
+});
+
+test('a worker with another namespace than the first one is refused; doctor changes nothing', async (t) => {
+  const { stores, check, markerOf } = await folders(t);
+  const inspect = async (name: string, namespace: string) =>
+    (await findMismatch(database.db, stores(name), namespace))?.reason;
+  assert.equal(await inspect('results', 'videogen'), undefined);
+  assert.equal(await markerOf('results'), undefined);
+  assert.equal(await claimOrCheckNamespace(database.db, 'videogen'), undefined);
+  const other = 'TEMPORAL_NAMESPACE is test, and this installation uses videogen';
+  assert.equal((await claimOrCheckNamespace(database.db, 'test'))?.reason, other);
+  await check('results');
+  assert.equal(await inspect('results', 'test'), other);
+  assert.match(String(await inspect('own', 'videogen')), /is not the store of this installation/);
+});
+
+test('a process that died while it marked its store is replaced', async (t) => {
+  const { check } = await folders(t);
+  const text = `update installation set claimed_at = now() - interval '61 seconds'`;
+  await database.db.run({ name: 'test-old-claim', text });
+  assert.equal(await check('results'), undefined);
+});
