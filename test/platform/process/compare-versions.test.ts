@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isOlder } from '../../../src/platform/process/compare-versions.ts';
+import { isOlderVersion } from '../../../src/platform/process/compare-versions.ts';
 
 for (const [version, than, expected] of [
   ['20.9.0', '20.19.0', true],
@@ -10,5 +10,5 @@ for (const [version, than, expected] of [
   ['22.0.0', '20.19', false],
 ] as const) {
   test(`${version} is ${expected ? '' : 'not '}older than ${than}`, () =>
-    assert.equal(isOlder(version, than), expected));
+    assert.equal(isOlderVersion(version, than), expected));
 }
