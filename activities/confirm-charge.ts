@@ -8,7 +8,7 @@ import { taskTerms } from '../src/tasks/accept/task-terms.ts';
 import { acceptTask } from '../src/tasks/accept/accept-task.ts';
 import { saveTaskTiers } from '../src/tasks/jobs/task-tiers.ts';
 import { confirmCharge, type ConfirmedTask } from '../src/tasks/task-rows.ts';
-import type { TaskEvents } from '../src/tasks/emitted-events.ts';
+import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 import type { CatalogueModel } from '../src/catalogue/file/catalogue-schema.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import type { ParsedTaskRequest } from '../src/tasks/accept/task-request.ts';

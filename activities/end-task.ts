@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { compareOrder, describeDifferences, type OrderDifference } from '../src/media/video/compare-order.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';
-import type { TaskEvents } from '../src/tasks/emitted-events.ts';
+import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import { countedSeconds } from '../src/catalogue/prices/counted-seconds.ts';
 import { isFinal, keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/catalogue/tasks/task.ts';

@@ -5,9 +5,9 @@ import { Command } from 'commander';
 import { commands } from '../dist/src/run/cli/commands.js';
 import { scrapeMetrics } from '../dist/src/run/metrics/scraped-gauges.js';
 import { eventMetrics } from '../dist/src/run/metrics/metrics.js';
-import { tableGrowth } from '../dist/src/library/operations/table-growth.js';
+import { tableGrowth } from '../dist/src/library/operations/table-growth-reference.js';
 import { jobStates } from '../dist/src/tasks/jobs/job-states.js';
-import { limitRows } from '../dist/src/run/lifecycle-limits.js';
+import { limitRows } from '../dist/src/run/lifecycle-reference.js';
 import { buildInfo } from '../dist/src/run/metrics/process-metrics.js';
 
 const program = new Command('videogen');

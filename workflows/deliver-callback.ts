@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
 import { callbackWorkflowId } from '../src/temporal/connection/task-queues.ts';
-import { callbackPauseMs, callbackPausesMs } from '../src/tasks/callbacks/callback.ts';
+import { callbackPauseMs, callbackPausesMs } from '../src/tasks/callbacks/callback-schedule.ts';
 import { type Owed, owedDeliveries } from '../src/tasks/task-end-event.ts';
 import { callbacksOf } from './steps.ts';
 

@@ -24,7 +24,7 @@ import {
   deleteExpiredSessions,
   deleteExpiredShareLinks,
   deleteExpiredSignInTries,
-} from '../../src/library/operations/retention.ts';
+} from '../../src/library/operations/delete-expired-rows.ts';
 import { deleteRequestsUpTo, findCutoff, listOverlongLogs } from '../../src/library/request-log/logged-requests.ts';
 import { countUsage } from '../../src/credits/reports/task-usage.ts';
 import { sweepSlots } from '../../src/tasks/jobs/slots.ts';

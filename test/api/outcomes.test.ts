@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { maxUploadBytes } from '../../src/media/references/upload-rules.ts';
-import { testTaskId } from '../../src/tasks/callbacks/callback.ts';
+import { testTaskId } from '../../src/tasks/callbacks/callback-schedule.ts';
 import { isOfConsole, type Operation } from '../../src/api/core/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { databaseFailures, type ErrorCode } from '../../src/api/core/http-error.ts';
-import { maxInlineBytes } from '../../src/api/core/server/read-fields.ts';
+import { maxInlineBytes } from '../../src/api/core/server/read-json-or-form.ts';
 import { createBadKeys, createRateLimiter, type RateLimiter } from '../../src/api/core/limits/rate-limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/service/http-client.ts';

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scopes } from '../../src/accounts/keys/api-key.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
-import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import { createApiKey } from '../../src/accounts/keys/keys.ts';
 import { setSpendCaps } from '../../src/accounts/limits/spend-caps.ts';

@@ -8,7 +8,7 @@ import { taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
 import { freePort } from '../../src/run/embedded/persisted-port.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
-import type { RunningPart, Settings } from '../../src/run/config/settings.ts';
+import type { RunningPart, Settings } from '../../src/run/config/process-settings.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal } from '../../src/temporal/connection/connect.ts';

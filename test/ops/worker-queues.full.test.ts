@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { createLog } from '../../src/platform/log/log.ts';
 import { type QueueName, queueNames, taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
 import { freePort } from '../../src/run/embedded/persisted-port.ts';
-import type { RunningPart } from '../../src/run/config/settings.ts';
+import type { RunningPart } from '../../src/run/config/process-settings.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection/connect.ts';

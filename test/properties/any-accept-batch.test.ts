@@ -9,7 +9,7 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey, revokeApiKey } from '../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readBooks } from '../../src/credits/ledger/credits.ts';
-import { createTaskAcceptor } from '../../src/tasks/accept/task-acceptor.ts';
+import { createTaskAcceptor } from '../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
 import { runs } from '../support/property.ts';

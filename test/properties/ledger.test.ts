@@ -10,7 +10,7 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { completeTask, confirmCharge, findTask, failAndRefund, beginGeneration } from '../../src/tasks/task-rows.ts';
 import { checkBooks } from '../../src/credits/ledger/audit-rules.ts';
 import { bookCredits, readBooks } from '../../src/credits/ledger/credits.ts';
-import { createTaskAcceptor } from '../../src/tasks/accept/task-acceptor.ts';
+import { createTaskAcceptor } from '../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
 import { runs } from '../support/property.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';

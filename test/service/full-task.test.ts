@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import { Webhook } from 'standardwebhooks';
 import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
-import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readBooks } from '../../src/credits/ledger/credits.ts';
 import {

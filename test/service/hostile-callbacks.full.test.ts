@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { callbackPausesMs, callbackTimeoutMs } from '../../src/tasks/callbacks/callback.ts';
+import { callbackPausesMs, callbackTimeoutMs } from '../../src/tasks/callbacks/callback-schedule.ts';
 import { callbackWorkflowId } from '../../src/temporal/connection/task-queues.ts';
 import { freePort } from '../../src/run/embedded/persisted-port.ts';
 import { createLog } from '../../src/platform/log/log.ts';

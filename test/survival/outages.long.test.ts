@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
-import type { RunningPart } from '../../src/run/config/settings.ts';
+import type { RunningPart } from '../../src/run/config/process-settings.ts';
 import { type Api, call, createdTask } from '../support/service/started-api.ts';
 import {
   connectEngine,

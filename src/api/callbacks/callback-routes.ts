@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
-import { webhookId } from '../../tasks/callbacks/callback.ts';
+import { webhookId } from '../../tasks/callbacks/callback-schedule.ts';
 import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
 import {
   attemptsInList,
@@ -18,7 +18,7 @@ import {
 import { listOwnDeliveries, maxRedelivered, redeliverFailed } from '../../tasks/callbacks/own-deliveries.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { findTask } from '../../tasks/task-rows.ts';
-import { deletedMessage } from '../../tasks/end/deleted-content.ts';
+import { deletedMessage } from '../../tasks/end/content-placeholders.ts';
 import { ownTask } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
@@ -43,8 +43,8 @@ import {
   presentOperatorAttempt,
   presentOperatorCallback,
 } from './callback-view.ts';
-import { type RedeliverDeps, redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed-routes.ts';
-import { callbackSecretEndpoints } from './secret-routes.ts';
+import { type RedeliverDeps, redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed.ts';
+import { callbackSecretEndpoints } from './signing-secret-routes.ts';
 
 const list = defineEndpoint({
   operationId: 'listCallbacks',

@@ -30,9 +30,9 @@ import { isRefusal } from './to-http-error.ts';
 import { rateAnswerHeaders } from './limits/rate-headers.ts';
 import { rateKeyOf, limitReads, limitRefusals, type RateLimiter } from './limits/rate-limits.ts';
 import { withUploadSlot } from './limits/upload-slots.ts';
-import { allowSlowBody } from './server/body-time.ts';
-import { inlineBytes, readFields } from './server/read-fields.ts';
-import { readJson } from './server/read-json.ts';
+import { allowSlowBody } from './server/body-time-limit.ts';
+import { inlineBytes, readFields } from './server/read-json-or-form.ts';
+import { readJson } from './server/read-body.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 
 /** The dependencies of the guards. */

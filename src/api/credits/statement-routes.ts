@@ -11,7 +11,7 @@ import { idParameter, strictQuery, textParameter } from '../core/query-parameter
 import { maxBookingLines, monthOf, readStatement } from '../../credits/reports/account-statement.ts';
 import { statementCsv } from '../../credits/reports/statement-csv.ts';
 import { presentStatement, statementSchema } from './statement-data-view.ts';
-import { statementHeaders, statementHtml } from './statement-view.ts';
+import { statementHeaders, statementHtml } from './statement-page.ts';
 
 const monthError = 'must be a month that has begun, such as 2026-01';
 const month = textParameter(monthError)

@@ -5,7 +5,7 @@ import { type Model, type ModelCatalogue, modelOfAlias, namesOfModels } from '..
 import { unknownModelMessage } from '../../catalogue/input/spellings.ts';
 import { hostMedia, type InlineDeps } from './inline-media.ts';
 import { nameUnused } from './unused-fields.ts';
-import type { CreatedTask } from '../../tasks/accept/create-task.ts';
+import type { CreatedTask } from '../../tasks/accept/order-task.ts';
 import { type OrderDeps, takeOrder } from '../tasks/create-task-routes.ts';
 import type { TranslateRequest } from '../../tasks/accept/task-request.ts';
 import { newTaskRecord, type TaskRecord } from '../../tasks/public-record.ts';

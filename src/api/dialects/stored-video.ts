@@ -8,7 +8,7 @@ import { mediaDeleted, type MediaDeps, sendMedia } from '../media/send-media.ts'
 import { type CancelDeps, cancelTaskFor } from '../../tasks/end/cancel-task.ts';
 import { type DeleteDeps, deleteEndedTask } from '../../tasks/end/delete-task.ts';
 import { requireEnded } from '../tasks/delete-task-routes.ts';
-import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import type { ReadTasks } from '../../tasks/list/record-tasks-seen.ts';
 import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
 
 export type ReadTaskDeps = WithDb & { readonly readTasks: ReadTasks };

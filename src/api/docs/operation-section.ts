@@ -1,7 +1,7 @@
 import { codeBlock, samplesBlock } from './samples/code-block.ts';
 import { curlSample } from './samples/curl-sample.ts';
-import { contentOf, type Description, resolve, resolveResponse, type Schema, successOf } from './description.ts';
-import { exampleOf } from './samples/examples.ts';
+import { contentOf, type Description, resolve, resolveResponse, type Schema, successOf } from './openapi-document.ts';
+import { exampleOf } from './samples/example-value.ts';
 import { parameterFields, schemaFields } from './field-list.ts';
 import { type Html, html } from './html.ts';
 import { blockMarkdown, inlineMarkdown } from './markdown.ts';

@@ -11,7 +11,7 @@ import {
   textParameter,
 } from '../core/query-parameters.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import type { ReadTasks } from '../../tasks/list/record-tasks-seen.ts';
 import type { LinkStore } from '../tasks/task-view.ts';
 import { view } from '../core/view.ts';
 import { ratios } from '../../catalogue/input/input-bounds.ts';

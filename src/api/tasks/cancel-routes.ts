@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cancelTaskAs, type CancelDeps, cancelTaskFor, stopGenerationOf } from '../../tasks/end/cancel-task.ts';
-import { actOnEach, outcomesOf, taskIdsField } from './many-tasks-routes.ts';
+import { actOnEach, outcomesOf, taskIdsField } from './act-on-many-tasks.ts';
 import { failCodes, finalStates } from '../../catalogue/tasks/task.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { ownTask } from '../core/authentication.ts';

@@ -10,7 +10,7 @@ import { HttpError, invalidRequest } from '../core/http-error.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../core/idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../core/limits/rate-headers.ts';
 import { presentTask, type RecordDeps, taskRecordSchema } from './task-view.ts';
-import type { CreatedTask, OrderedInput, OrderRefusal, OrderTask } from '../../tasks/accept/create-task.ts';
+import type { CreatedTask, OrderedInput, OrderRefusal, OrderTask } from '../../tasks/accept/order-task.ts';
 import type { NewTask } from '../../tasks/accept/create-outcome.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';

@@ -3,7 +3,7 @@ import { uploadIdsOf } from '../../media/references/upload-rules.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { deleteTaskContentAs } from '../../tasks/end/content-deletion.ts';
 import { type DeleteDeps, deleteEndedTask, deleteFilesOf } from '../../tasks/end/delete-task.ts';
-import { actOnEach, outcomesOf, taskIdsField } from './many-tasks-routes.ts';
+import { actOnEach, outcomesOf, taskIdsField } from './act-on-many-tasks.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { ownTask } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';

@@ -17,7 +17,7 @@ import {
   taskDetailSchema,
   type TaskSources,
 } from './task-detail-view.ts';
-import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import type { ReadTasks } from '../../tasks/list/record-tasks-seen.ts';
 import { presentTask, type RecordDeps } from './task-view.ts';
 
 type Deps = WithDb & RecordDeps & DetailDeps & { readonly publicUrl: string };

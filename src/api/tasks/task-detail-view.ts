@@ -11,7 +11,7 @@ import type { UploadPreview } from '../../media/references/preview-links.ts';
 import { taskWorkflowId } from '../../temporal/connection/task-queues.ts';
 import { orNull, unixMs } from '../core/request-fields.ts';
 import { view } from '../core/view.ts';
-import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
+import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-fields.ts';
 import {
   callbackSchema,
   operatorCallbackSchema,

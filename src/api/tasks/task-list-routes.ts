@@ -3,7 +3,7 @@ import { countTasks, maxCountedTasks, type TaskGroup } from '../../tasks/list/co
 import { failOutcome, type FailOutcome, failOutcomes } from '../../catalogue/tasks/fail-code.ts';
 import type { TaskFilter } from '../../tasks/list/task-filter.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
-import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import type { ReadTasks } from '../../tasks/list/record-tasks-seen.ts';
 import { taskSearch } from '../../tasks/list/task-search.ts';
 import {
   listedTaskSchema,

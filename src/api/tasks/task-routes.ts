@@ -13,7 +13,7 @@ import { existing, HttpError } from '../core/http-error.ts';
 import { taskIdParameter } from '../core/query-parameters.ts';
 import { presentTask, type RecordDeps, taskRecordSchema } from './task-view.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
-import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import type { ReadTasks } from '../../tasks/list/record-tasks-seen.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 

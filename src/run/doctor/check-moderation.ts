@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { type Config, secretReader } from '../config/config.ts';
-import { installationHook } from '../config/settings.ts';
+import { installationHook } from '../config/process-settings.ts';
 import { createModerator, type HookProblem, type Verdict } from '../../providers/moderation/moderator.ts';
 import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 

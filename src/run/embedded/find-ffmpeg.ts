@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ffmpegBinary } from '../../media/ffmpeg/ffmpeg-binary.ts';
 import { messageOf, SetupError } from '../../platform/errors.ts';
-import { fetchProgram, type PackagedProgram } from './packaged-program.ts';
+import { fetchProgram, type PackagedProgram } from './download-program.ts';
 
 const version = '9.0.2';
 /** The package `imageio-ffmpeg` 0.8.1, GPL version 3. The Dockerfile pins the same one. */

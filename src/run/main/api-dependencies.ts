@@ -1,8 +1,8 @@
 import type { Engine } from '../../catalogue/tasks/workflow-engine.ts';
 import { dirname } from 'node:path';
-import { createTestCallbacks } from '../../tasks/callbacks/test-callback.ts';
+import { createTestCallbacks } from '../../tasks/callbacks/send-test-callback.ts';
 import { secretReader } from '../config/config.ts';
-import { createRequestParser, installationHook, ownEndpoints, type Settings } from '../config/settings.ts';
+import { createRequestParser, installationHook, ownEndpoints, type Settings } from '../config/process-settings.ts';
 import type { AppNeeds } from '../../api/app.ts';
 import { HttpError } from '../../api/core/http-error.ts';
 import { createLimiters } from '../../api/core/limits/limiters.ts';
@@ -17,7 +17,7 @@ import { originsOf } from '../../media/store/store-location.ts';
 import { uploadFromUrl, uploadKey } from '../../media/references/upload-rules.ts';
 import { installationSources } from '../metrics/scrape-sources.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { readAtScrapes } from '../metrics/read-at-scrapes.ts';
+import { readAtScrapes } from '../metrics/export-scraped-gauges.ts';
 import { watchModels } from '../../catalogue/models/report-models.ts';
 import { createModerator } from '../../providers/moderation/moderator.ts';
 import { isInNetworks } from '../../platform/outbound/guard/allow-list.ts';
@@ -28,19 +28,19 @@ import { createIdentityProvider } from '../../accounts/sign-in/identity-provider
 import { oidcCallbackPath } from '../../api/sign-in/oidc-routes.ts';
 import { inTime } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { createRequestLog } from '../../library/request-log/request-log.ts';
+import { createRequestLog } from '../../library/request-log/request-log-buffer.ts';
 import { createKeyTouches } from '../../accounts/keys/key-touches.ts';
 import type { TaskToStop } from '../../tasks/end/cancel-task.ts';
-import { type OrderDeps, orderTask } from '../../tasks/accept/create-task.ts';
+import { type OrderDeps, orderTask } from '../../tasks/accept/order-task.ts';
 import type { ProviderTest } from '../../catalogue/providers/provider-test-outcome.ts';
-import { createReadTasks } from '../../tasks/list/read-tasks.ts';
-import { createTaskAcceptor } from '../../tasks/accept/task-acceptor.ts';
+import { createReadTasks } from '../../tasks/list/record-tasks-seen.ts';
+import { createTaskAcceptor } from '../../tasks/accept/accept-in-batches.ts';
 import { createTaskWaiters } from '../../tasks/task-waiters.ts';
 import { owedDeliveries } from '../../tasks/task-end-event.ts';
 import { createUncertainCreates } from '../../tasks/accept/uncertain-creates.ts';
 import { createTaskProgress } from '../../temporal/workflows/task-progress.ts';
 import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';
-import { type Core, openCore } from './core.ts';
+import { type Core, openCore } from './shared-dependencies.ts';
 import { currentTracing } from './monitoring/tracing.ts';
 
 /** Prometheus discards the whole scrape after ten seconds. */

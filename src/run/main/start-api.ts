@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { mailServiceOf } from '../../platform/brand/brand.ts';
-import type { RunningPart, Settings } from '../config/settings.ts';
+import type { RunningPart, Settings } from '../config/process-settings.ts';
 import { createApp } from '../../api/app.ts';
 import { publishConsole } from '../../api/console/serve-console.ts';
 import { startHttpServer } from '../../api/core/server/server.ts';
@@ -13,9 +13,9 @@ import { type Database, inTime } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { retry } from '../../platform/timing/retry.ts';
 import { mailBoxOf, openApiDependencies } from './api-dependencies.ts';
-import { reportSecret } from './check-secret.ts';
+import { reportSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/readiness.ts';
-import { watchInstallation } from './monitoring/watch-installation.ts';
+import { watchInstallation } from './monitoring/watch-ownership.ts';
 import { foldersOf, watchDisks } from './monitoring/watch-disks.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */

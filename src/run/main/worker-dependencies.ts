@@ -23,12 +23,12 @@ import { createPreviewProvider } from '../../providers/preview/preview-provider.
 import { createProviders } from '../../providers/registry.ts';
 import { listProviderSwitches } from '../../tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../tasks/task-rows.ts';
-import { createOwedDeliveries } from '../../tasks/callbacks/owed-callbacks.ts';
-import { createRequestParser, ownEndpoints, type Settings } from '../config/settings.ts';
-import { type Core, openCore } from './core.ts';
+import { createOwedDeliveries } from '../../tasks/callbacks/owed-delivery.ts';
+import { createRequestParser, ownEndpoints, type Settings } from '../config/process-settings.ts';
+import { type Core, openCore } from './shared-dependencies.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { reportModels } from '../../catalogue/models/report-models.ts';
-import { watchWorkflows } from '../../tasks/jobs/watch-comfy-graphs.ts';
+import { watchWorkflows } from '../../tasks/jobs/close-unfit-comfy-pools.ts';
 import type { WorkerParts } from './wire-activities.ts';
 
 export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise<void> };

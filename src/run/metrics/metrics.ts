@@ -7,7 +7,7 @@ import { healthMetrics } from './health-metrics.ts';
 import type { EventMetric, Sample } from './metric.ts';
 import { namesOf } from './label-values.ts';
 import { providerMetrics } from './provider-metrics.ts';
-import { readAtScrapes } from './read-at-scrapes.ts';
+import { readAtScrapes } from './export-scraped-gauges.ts';
 import { requestMetrics } from './request-metrics.ts';
 import { taskMetrics } from './task-metrics.ts';
 

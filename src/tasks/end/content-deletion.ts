@@ -1,4 +1,4 @@
-import { deletedMessage, withoutContent } from './deleted-content.ts';
+import { deletedMessage, withoutContent } from './content-placeholders.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
 import { taskEventIdOf } from '../task-end-event.ts';

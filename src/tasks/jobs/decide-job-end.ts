@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { TaskEvents } from '../emitted-events.ts';
+import type { TaskEvents } from '../task-metric-events.ts';
 import { estimateCost } from '../../catalogue/prices/upstream-cost.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { CancelOutcome, Cost, JobTerms, UpstreamError } from '../../providers/provider-contract.ts';

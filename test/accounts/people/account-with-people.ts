@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { openTopUp } from '../../../src/credits/payments/top-ups.ts';
 import { randomUUID } from 'node:crypto';
-import { eventTypes } from '../../../src/tasks/callbacks/event.ts';
+import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { type FinishedRequest, insertRequests } from '../../../src/library/request-log/logged-requests.ts';

@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { setLowBalance } from '../../../src/credits/ledger/low-balance.ts';
 import { type Scope, scopes } from '../../../src/accounts/keys/api-key.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
-import { revealSecret } from '../../../src/tasks/callbacks/account-secrets.ts';
+import { revealSecret } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';

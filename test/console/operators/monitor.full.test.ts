@@ -4,7 +4,7 @@ import { ordinaryScopes } from '../../../src/accounts/keys/api-key.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { exchangeOf } from '../../../src/tasks/callbacks/recorded-exchange.ts';
-import { createRequestLog, type RequestLog } from '../../../src/library/request-log/request-log.ts';
+import { createRequestLog, type RequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { setTaskTimes } from '../../support/database/aged.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';

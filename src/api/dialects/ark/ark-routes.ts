@@ -8,7 +8,7 @@ import { strictQuery, textParameter, wholeParameter } from '../../core/query-par
 import { resultLinks } from '../../../media/store/signed-link.ts';
 import { modelOfAlias } from '../../../catalogue/models/model.ts';
 import { createFailures } from '../../tasks/create-task-routes.ts';
-import { readRecentTasks } from '../../../tasks/list/recent-tasks.ts';
+import { readRecentTasks } from '../../../tasks/list/numbered-task-pages.ts';
 import { taskRecord } from '../../../tasks/public-record.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';
 import { unusedHeader } from '../unused-fields.ts';

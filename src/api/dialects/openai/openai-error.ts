@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Shape } from '../../core/endpoint.ts';
-import { firstParameter } from '../first-parameter.ts';
+import { firstParameter } from '../first-error-field.ts';
 
 /** OpenAI's error object. `code` is our stable code, `param` the first field that is invalid. */
 export const openAIErrors: Shape = {

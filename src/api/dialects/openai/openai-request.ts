@@ -3,7 +3,7 @@ import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/mod
 import { isObject } from '../../../platform/text/json.ts';
 import { inputFieldNames, type ModelInput } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { commonFields, conflictsOf, givenOf, valuesOf } from '../given-field.ts';
+import { commonFields, conflictsOf, givenOf, valuesOf } from '../translate-fields.ts';
 import { pathsOf, type ReadFields } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 

@@ -18,7 +18,7 @@ import {
   sendContent,
   storedTask,
 } from '../stored-video.ts';
-import { refuseOtherClient } from '../base-url.ts';
+import { refuseOtherClient } from '../wrong-base-url.ts';
 import { unusedHeader } from '../unused-fields.ts';
 import { openAIErrors as shape } from './openai-error.ts';
 import { createSchema, readOpenAIRequest } from './openai-request.ts';

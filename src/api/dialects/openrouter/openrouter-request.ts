@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/model.ts';
 import type { Resolution } from '../../../catalogue/input/input-bounds.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { conflictsOf, fromText, valuesOf } from '../given-field.ts';
+import { conflictsOf, fromText, valuesOf } from '../translate-fields.ts';
 import { frameTypes, pathsOf, readFrames, readReferences } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 

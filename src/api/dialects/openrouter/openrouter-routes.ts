@@ -8,7 +8,7 @@ import { idempotencyKeyHeader, replayedHeader } from '../../core/idempotency-key
 import { strictQuery, wholeParameter } from '../../core/query-parameters.ts';
 import { createFailures } from '../../tasks/create-task-routes.ts';
 import { presentTask, type RecordDeps } from '../../tasks/task-view.ts';
-import { refuseOtherClient } from '../base-url.ts';
+import { refuseOtherClient } from '../wrong-base-url.ts';
 import { unusedHeader } from '../unused-fields.ts';
 import { createVideo, type CreateVideoDeps } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';

@@ -8,8 +8,8 @@ import {
   resolve,
   type Schema,
   successOf,
-} from '../description.ts';
-import { exampleOf } from './examples.ts';
+} from '../openapi-document.ts';
+import { exampleOf } from './example-value.ts';
 
 /** An endpoint with its entry in the OpenAPI document. */
 export type Entry = {

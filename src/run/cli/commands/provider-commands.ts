@@ -10,8 +10,8 @@ import { listWorkerReports } from '../../../catalogue/models/worker-reports.ts';
 import { addCommand } from '../add-command.ts';
 import { textUpTo } from '../arguments.ts';
 import { type Answer, table, wrongUsage } from '../output.ts';
-import { addCheckCommand } from './check-command.ts';
-import { addTryCommand } from '../generate/try-command.ts';
+import { addCheckCommand } from './provider-check-command.ts';
+import { addTryCommand } from '../generate/provider-try-command.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from '../run-command.ts';
 
 export function addProviderCommands(program: Command, run: RunOnDatabase): void {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { errorCode, SetupError } from '../../../platform/errors.ts';
 import { persistedPort } from '../persisted-port.ts';
-import { type OwnServer, runServer, type ServerProgram, stopOrphan } from '../own-server.ts';
+import { type OwnServer, runServer, type ServerProgram, stopOrphan } from '../supervised-server.ts';
 import { postgresAccount, postgresBinaries } from './postgres-binaries.ts';
 import {
   clusterFolderOf,

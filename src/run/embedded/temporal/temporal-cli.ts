@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { messageOf, SetupError } from '../../../platform/errors.ts';
 import { isOlder } from '../../../platform/process/version.ts';
 import { leastServer } from '../../../temporal/connection/inspect.ts';
-import { fetchProgram, type PackagedProgram } from '../packaged-program.ts';
+import { fetchProgram, type PackagedProgram } from '../download-program.ts';
 
 const run = promisify(execFile);
 

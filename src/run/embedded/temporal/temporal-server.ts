@@ -6,7 +6,7 @@ import { SetupError } from '../../../platform/errors.ts';
 import { usingTemporal } from '../../../temporal/connection/connect.ts';
 import { registerSearchAttributes } from '../../../temporal/connection/search-attributes.ts';
 import { isFree, persistedPort } from '../persisted-port.ts';
-import { type OwnServer, runServer, type ServerProgram, stopOrphan } from '../own-server.ts';
+import { type OwnServer, runServer, type ServerProgram, stopOrphan } from '../supervised-server.ts';
 import { commandOf } from '../running-process.ts';
 
 export type TemporalServer = OwnServer & {

