@@ -9,7 +9,7 @@ import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/task-r
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
 import { recordLateSuccess } from '../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
-import { findOrder, type OrderedTask, type Settlement, settleDelivery } from '../src/tasks/end/shortfall.ts';
+import { findOrder, type OrderedTask, type ShortfallDecision, decideShortfall } from '../src/tasks/end/shortfall.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import { resultKeysOf } from './task-file-keys.ts';
 
@@ -51,7 +51,7 @@ async function endByOrder(deps: RefundCreditsDeps, task: OrderedTask, result: Ta
   const { db } = deps;
   const { taskId } = task;
   const differences = compareOrder(task.param.input, result);
-  const settlement = await settleDelivery(db, task, { differences, seconds: countedSeconds(result) });
+  const settlement = await decideShortfall(db, task, { differences, seconds: countedSeconds(result) });
   return await endCounted(
     deps,
     () =>
@@ -71,7 +71,7 @@ async function reportDifferences(
   { db, log, events }: RefundCreditsDeps,
   { taskId, param: { model } }: OrderedTask,
   differences: readonly OrderDifference[],
-  settlement: Settlement,
+  settlement: ShortfallDecision,
 ): Promise<void> {
   if (differences.length === 0) return;
   for (const { aspect, kind } of differences) {

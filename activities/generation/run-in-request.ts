@@ -8,7 +8,7 @@ import { failureIn } from './failures.ts';
 import { stageAndEndJob } from './fetch.ts';
 import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './outcome.ts';
-import { coolDown, endJobWithTaskFailure, recordCost, endFailedJob } from '../../src/tasks/jobs/decide-job-end.ts';
+import { coolDown, endJobWithTaskFailure, recordEndAndCost, endFailedJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { endDeclinedJob } from './end-unwanted-job.ts';
 import { requestFor } from './submit.ts';
 
@@ -26,7 +26,7 @@ export async function runJob(attempt: Attempt, job: JobIn<'in_request'>): Promis
     case 'video':
       await markGenerating(attempt, Date.now() - submittedAt);
       if (pool !== undefined) {
-        await recordCost(attempt, { ...job, submittedAt }, end.cost);
+        await recordEndAndCost(attempt, { ...job, submittedAt }, end.cost);
         await closeBreaker(deps.db, pool);
       }
       return await stageAndEndJob(attempt, end.video);

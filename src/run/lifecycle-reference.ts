@@ -19,7 +19,7 @@ import { countedRetryMs } from '../tasks/accept/create-attempts.ts';
 import { uncertainRetryMs } from '../tasks/accept/accept-in-batches.ts';
 import { conclusiveAfterMs } from '../tasks/accept/uncertain-creates.ts';
 import { callbackPausesMs, callbackTimeoutMs } from '../tasks/callbacks/callback-schedule.ts';
-import { createSettledAfterMs } from '../tasks/jobs/job-creates.ts';
+import { lateCreateWindowMs } from '../tasks/jobs/job-creates.ts';
 import { cancelGraceMs } from '../tasks/task-rows.ts';
 import { maxQueueMs } from '../temporal/connection/task-queues.ts';
 import { processDrainMs } from './main/run-until-signal.ts';
@@ -38,7 +38,7 @@ const limits: Readonly<Record<string, number>> = {
   'An attempt notices that its task has ended': endedPollMs,
   'A create in flight may still answer after a cancellation, a deadline or the stop of its worker': createGraceMs,
   'An upstream may take to answer that it has stopped a job': requestLimitMs,
-  '“No such job” of an upstream counts, at the earliest': createSettledAfterMs,
+  '“No such job” of an upstream counts, at the earliest': lateCreateWindowMs,
   'A lost create is looked up, before `onLostJob` decides': lookUpLimitMs,
   '`reconcile` stops a job that no task waits for': stopGraceMs,
   '`reconcile` terminates the workflow of a canceled task that still runs': cancelGraceMs,
@@ -72,6 +72,6 @@ function duration(ms: number): string {
 }
 
 /** The rows of the table: what happens, and after how long. */
-export const limitRows: readonly (readonly [what: string, after: string])[] = Object.entries(limits).map(
+export const lifecycleRows: readonly (readonly [what: string, after: string])[] = Object.entries(limits).map(
   ([what, ms]) => [what, duration(ms)],
 );

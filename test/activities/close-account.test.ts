@@ -14,11 +14,11 @@ import { createAccount } from '../../src/credits/open-account.ts';
 import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { completeTask, findTask } from '../../src/tasks/task-rows.ts';
-import { eventsInto } from '../support/service/events.ts';
+import { eventsInto } from '../support/service/test-events.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
-import { interruptedParts, Killed } from '../support/processes/interrupted-parts.ts';
-import { addUploads, failedTasks } from '../support/tasks/many-tasks.ts';
+import { interruptedParts, Killed } from '../support/processes/dying-worker-parts.ts';
+import { addUploads, failedTasks } from '../support/tasks/bulk-rows.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks/tasks.ts';
 

@@ -18,7 +18,7 @@ import { createApiKey } from '../../src/accounts/keys/keys.ts';
 import { createOperator } from '../../src/accounts/operators/operators.ts';
 
 // What every endpoint of a kind refuses in the same way, produced at each of them. A run of all tests fails when an endpoint
-// documents a refusal that neither this file nor its own tests have produced (test/support/tasks/recorded-outcomes.ts).
+// documents a refusal that neither this file nor its own tests have produced (test/support/documents/produced-refusals.ts).
 
 const hour = 3_600_000;
 let database: TestDatabase;

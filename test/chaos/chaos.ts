@@ -11,22 +11,22 @@ import { createDatabase, type Database } from '../../src/platform/database/datab
 import { connectTemporal } from '../../src/temporal/connection/connect.ts';
 import { remainingOf } from '../support/processes/processes.ts';
 import { buyCredits, prepareBuyers } from './load/buy-credits.ts';
-import { check } from './judge/checks.ts';
-import { deliverEvents } from './load/deliver-events.ts';
+import { check } from './judge/judge-evidence.ts';
+import { deliverEvents } from './load/deliver-stripe-events.ts';
 import type { Damage, Evidence, ProcessEvidence, RedeemedCode } from './judge/evidence.ts';
 import type { Owner } from './load/owners.ts';
 import { collectPayments, type PaymentEvidence } from './judge/payment-evidence.ts';
 import { injectFaults } from './faults/faults.ts';
-import { collectBooks, collectTasks, collectVideos, type Open, selectOpen } from './judge/collect.ts';
+import { collectBooks, collectTasks, collectVideos, type Open, selectOpen } from './judge/collect-evidence.ts';
 import { type Client, type Load, runLoad } from './load/load.ts';
 import { injectNetworkFaults } from './faults/network-faults.ts';
-import { createRandom } from './random.ts';
+import { createRandom } from './seeded-random.ts';
 import { type Contest, prepareCodes, redeemCodes } from './load/redeem-codes.ts';
 import { type Receiver, startReceiver } from './load/receiver.ts';
 import { type ChaosReport, checkoutsOf, counted, endOfTask, outcomesOf } from './report.ts';
 import { settle } from './wait-until-settled.ts';
-import { passDays } from './load/shop-days.ts';
-import { breakShop } from './load/shop.ts';
+import { passDays } from './load/reconcile-shop-days.ts';
+import { breakShop } from './load/stripe-shop.ts';
 import { explainSlowTasks, lifeMs } from './load/slow-tasks.ts';
 import { type Stack, startStack } from './stack.ts';
 

@@ -13,12 +13,12 @@ import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection/connect.ts';
 import { startOwnUpstream } from '../fakes/own-upstream.ts';
 import type { RunningUpstream } from '../fakes/upstream-books.ts';
-import { createTask } from '../support/service/started-api.ts';
+import { createTask } from '../support/service/call-api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { endPrograms } from '../support/processes/programs.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service/service.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service/test-service.ts';
 import { waitForEnd } from '../support/tasks/tasks.ts';
-import { spawnEntryPoint } from '../support/processes/videogen.ts';
+import { spawnEntryPoint } from '../support/processes/run-videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const upstreamKey = 'the key of the upstream';

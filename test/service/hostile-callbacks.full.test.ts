@@ -9,14 +9,14 @@ import { startWorker } from '../../src/run/main/start-worker.ts';
 import { findDelivery, listDeliveryAttempts } from '../../src/tasks/callbacks/deliveries.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { answering, hostileReceiver, type HostileReceiver, neverEnding } from '../support/hostile/hostile-receivers.ts';
-import { connectEngine, type EngineClient } from '../support/service/installation.ts';
+import { connectEngine, type EngineClient } from '../support/service/test-installation.ts';
 import { owedCallback, waitForAttempts } from '../support/tasks/owed-callback.ts';
 import {
   createTestAccount,
   createTestEnvironment,
   startTestWorker,
   type TestEnvironment,
-} from '../support/service/service.ts';
+} from '../support/service/test-service.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import { waitFor } from '../support/wait-for.ts';
 

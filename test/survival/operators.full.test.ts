@@ -5,9 +5,9 @@ import type { GenerationAttempts } from '../../activities/generation-attempts.ts
 import type { WorkerParts } from '../../src/run/main/wire-activities.ts';
 import { isFinal, type FailCode } from '../../src/catalogue/tasks/task.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
-import { ageTask } from '../support/database/aged.ts';
+import { ageTask } from '../support/database/aged-task.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
-import { createInstallation, type Installation, price } from '../support/service/installation.ts';
+import { createInstallation, type Installation, price } from '../support/service/test-installation.ts';
 import { resetToFirstStep } from '../support/workflows/reset-workflow.ts';
 import { entryKinds, waitForEnd } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -6,7 +6,7 @@ import { type RateLimiter, rateKeyOf } from '../core/limits/rate-limits.ts';
 import { capPeriods, listSpendCaps } from '../../accounts/limits/spend-caps.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { type Rate, rateLeft } from '../../platform/timing/rate-limit.ts';
-import { findAccountUsage, fixedLimits } from '../../library/limits/account-limit-use.ts';
+import { findAccountLimitUse, fixedLimits } from '../../library/limits/account-limit-use.ts';
 import { presentRate } from './account-fields.ts';
 
 const count = z.int().nonnegative();
@@ -55,7 +55,7 @@ export const showLimits = defineEndpoint({
   handler: async ({ caller }, deps: Deps) => {
     const { db, createRate, reads, retentionMs, promptRetentionMs } = deps;
     const { accountId } = caller;
-    const [used, caps] = await Promise.all([findAccountUsage(db, accountId), listSpendCaps(db, accountId)]);
+    const [used, caps] = await Promise.all([findAccountLimitUse(db, accountId), listSpendCaps(db, accountId)]);
     if (used === undefined) throw new Error(`account ${accountId} of a caller not found`);
     const limited = (name: keyof typeof fixedLimits) => ({ used: used[name], limit: fixedLimits[name] });
     return {

@@ -17,7 +17,7 @@ import {
 } from '../../tasks/callbacks/event-endpoint.ts';
 import { eventEndpointSchema, eventSchema, presentEvent } from './event-view.ts';
 import { listOwnEvents, maxRedelivered, redeliverFailedEvents } from '../../tasks/callbacks/own-deliveries.ts';
-import { type RedeliverDeps, redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed.ts';
+import { type RedeliverDeps, redeliveredSchema, redeliveredSince, startRedeliveries } from './redeliver-failed.ts';
 import { eventSecretEndpoints } from './signing-secret-routes.ts';
 
 const shown = z.strictObject({ endpoint: orNull(eventEndpointSchema) });
@@ -128,7 +128,7 @@ const redeliverAll = defineEndpoint({
   handler: async ({ caller: { accountId }, input }, deps: WithDb & RedeliverDeps) => {
     existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
     const owed = await redeliverFailedEvents(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
-    return sendAll(owed, accountId, deps);
+    return startRedeliveries(owed, accountId, deps);
   },
 });
 

@@ -19,7 +19,7 @@ type Owed = { readonly deliveryId: string };
 /** `redeliver` works in the background and never throws. */
 export type RedeliverDeps = { readonly redeliver: (delivery: DeliveryToStart) => void };
 
-export function sendAll(owed: readonly Owed[], accountId: string, { redeliver }: RedeliverDeps) {
+export function startRedeliveries(owed: readonly Owed[], accountId: string, { redeliver }: RedeliverDeps) {
   for (const { deliveryId } of owed) redeliver({ deliveryId, accountId });
   return { redelivered: owed.length, hasMore: owed.length === maxRedelivered };
 }

@@ -4,7 +4,7 @@ import type { WithDb } from '../core/endpoint.ts';
 import { existing, HttpError } from '../core/http-error.ts';
 import { overlapField } from '../core/request-fields.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
-import { revealSecret, rotateSecret } from '../../tasks/callbacks/signing-secrets.ts';
+import { revealSecretOnce, rotateSecret } from '../../tasks/callbacks/signing-secrets.ts';
 
 // Callbacks and events are signed with secrets of their own.
 
@@ -30,7 +30,7 @@ const showCallbackSecret = defineEndpoint({
   data: secretSchema,
   failures: ['callback_secret_already_shown'],
   handler: async ({ caller: { accountId } }, { db, box }: SecretDeps) => ({
-    secret: existing(await revealSecret(db, box, accountId, 'callback'), 'callback_secret_already_shown'),
+    secret: existing(await revealSecretOnce(db, box, accountId, 'callback'), 'callback_secret_already_shown'),
   }),
 });
 
@@ -62,7 +62,7 @@ const showEventSecret = defineEndpoint({
   data: secretSchema,
   failures: ['callback_secret_already_shown'],
   handler: async ({ caller: { accountId } }, { db, box }: SecretDeps) => {
-    const secret = await revealSecret(db, box, accountId, 'event');
+    const secret = await revealSecretOnce(db, box, accountId, 'event');
     const msg = 'the event secret was already shown; rotate it to get a new one';
     if (secret === undefined) throw new HttpError('callback_secret_already_shown', { msg });
     return { secret };

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { findAccount } from '../../accounts/accounts.ts';
-import { ownAccount } from '../core/authentication.ts';
+import { requireOwnAccount } from '../core/authentication.ts';
 import type { Context } from '../core/context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { existing, invalidRequest } from '../core/http-error.ts';
@@ -82,7 +82,7 @@ const ownData = defineEndpoint({
   query: strictQuery({ month }),
   data: statementSchema,
   handler: async ({ caller, query }, deps: ReadDeps) => {
-    const { accountId, createdAt } = await ownAccount(deps.db, caller);
+    const { accountId, createdAt } = await requireOwnAccount(deps.db, caller);
     return presentStatement(await readRequested({ accountId, query }, deps), { accountCreatedAt: createdAt });
   },
 });

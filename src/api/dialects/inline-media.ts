@@ -13,7 +13,7 @@ type Media = Readonly<Record<string, unknown>>;
  * Returns the fields of reference media with an upload of the account in place of each file, which may be a part of a form or a data URL.
  * Any other value is returned unchanged, for the parser to accept or to refuse. `pathOf`: the client's name for a field, for errors.
  */
-export async function hostMedia(
+export async function storeInlineMedia(
   deps: InlineDeps,
   accountId: string,
   { input, pathOf }: { readonly input: Media; readonly pathOf: (field: string) => string },
@@ -21,7 +21,7 @@ export async function hostMedia(
   const hosted: Record<string, unknown> = {};
   for (const { name } of mediaFields) {
     const value = input[name];
-    const host = (path: string, file: unknown) => hostInlineMedia(deps, accountId, { path, value: file });
+    const host = (path: string, file: unknown) => storeInlineFile(deps, accountId, { path, value: file });
     if (!Array.isArray(value)) {
       if (value !== undefined) hosted[name] = await host(pathOf(name), value);
       continue;
@@ -39,7 +39,7 @@ export async function hostMedia(
  * Stores the same file once, so that a repeated request has the same URLs and
  * matches its idempotency key.
  */
-export async function hostInlineMedia(
+export async function storeInlineFile(
   deps: InlineDeps,
   accountId: string,
   { path, value }: { readonly path: string; readonly value: unknown },

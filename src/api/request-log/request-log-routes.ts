@@ -10,7 +10,7 @@ import {
   strictQuery,
   textParameter,
 } from '../core/query-parameters.ts';
-import { listRequests, maxEndpointLength, statusClasses } from '../../library/request-log/logged-requests.ts';
+import { listLoggedRequests, maxEndpointLength, statusClasses } from '../../library/request-log/logged-requests.ts';
 import { presentRequest, requestSchema } from './logged-request-view.ts';
 
 const list = defineEndpoint({
@@ -39,7 +39,7 @@ const list = defineEndpoint({
     // Ids are opaque: one in another format is not found.
     if (requestId !== undefined && !isUuid(requestId)) return { requests: [], nextCursor: null };
     const filter = { accountId, statusClass, keyId, endpoint, errorCode, requestId, after, limit: limit + 1 };
-    const { page, nextCursor } = cutPage(await listRequests(db, filter), limit, (last) => last.requestId);
+    const { page, nextCursor } = cutPage(await listLoggedRequests(db, filter), limit, (last) => last.requestId);
     return { requests: page.map(presentRequest), nextCursor };
   },
 });

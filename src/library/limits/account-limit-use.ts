@@ -5,7 +5,7 @@ import { maxUploadedBytes, maxUploads } from '../../media/references/upload-rule
 import type { Rate } from '../../platform/timing/rate-limit.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
 
-export type AccountUsage = {
+export type AccountLimitUse = {
   readonly unfinishedTasks: number;
   readonly maxUnfinishedTasks: number;
   /** Undefined for the installation's. */
@@ -21,7 +21,7 @@ export type AccountUsage = {
 export const fixedLimits = { uploads: maxUploads, uploadedBytes: maxUploadedBytes, activeKeys: maxActiveKeys } as const;
 
 /** Counts are bounded by the limits themselves. */
-export const findAccountUsage = maybeOne<AccountUsage, [accountId: string]>({
+export const findAccountLimitUse = maybeOne<AccountLimitUse, [accountId: string]>({
   name: 'find-account-usage',
   text: `
 select unfinished_tasks as "unfinishedTasks", max_unfinished_tasks as "maxUnfinishedTasks", ${createRateColumn},

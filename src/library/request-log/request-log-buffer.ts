@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Emits } from '../../platform/metrics/emits.ts';
 import { type Database, DatabaseUnavailable } from '../../platform/database/database.ts';
-import { type FinishedRequest, insertRequests } from './logged-requests.ts';
+import { type FinishedRequest, insertLoggedRequests } from './logged-requests.ts';
 
 const maxBatchSize = 500;
 const batchDelayMs = 1_000;
@@ -40,7 +40,7 @@ export function createRequestLog({ db, log, events, delayMs = batchDelayMs }: De
   async function writeBatch(): Promise<boolean> {
     const batch = waiting.slice(0, maxBatchSize);
     try {
-      await insertRequests(db, batch);
+      await insertLoggedRequests(db, batch);
     } catch (error) {
       if (error instanceof DatabaseUnavailable) return false;
       log.warn({ err: error, requests: batch.length }, 'requests were not logged');

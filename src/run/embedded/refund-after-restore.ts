@@ -11,7 +11,7 @@ const pauseMs = 2_000;
 const maxPasses = 60;
 
 /** Refunds the unfinished tasks of an older copy of the data, and ends outdated workflows, until a pass finds none. Throws `SetupError`. */
-export async function refundRestored(
+export async function refundAfterRestore(
   settings: Pick<Settings, 'databaseUrl' | 'temporal' | 'taskQueue'>,
   say: (message: string) => void,
   signal: AbortSignal,

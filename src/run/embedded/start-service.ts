@@ -16,7 +16,7 @@ import { startTracing } from '../main/monitoring/tracing.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { migrateToLatest } from '../schema/migrator.ts';
 import { findFfmpeg } from './find-ffmpeg.ts';
-import { refundRestored } from './refund-after-restore.ts';
+import { refundAfterRestore } from './refund-after-restore.ts';
 import { listenError } from '../../platform/process/startup-errors.ts';
 import { foldersOfServers, postgresFolder, temporalFolder } from './server-folders.ts';
 import { recordCatalogue } from './recorded-catalogue.ts';
@@ -61,7 +61,7 @@ export async function startService(
     const { cacheFolder, ffmpegPath: explicitPath } = config;
     const ffmpegPath = await findFfmpeg({ explicitPath, cacheFolder, log: say });
     const { log, path: logPath } = await openLog(config);
-    const found = await Promise.allSettled([findDatabase(config, say, log, signal), findTemporal(config, say, signal)]);
+    const found = await Promise.allSettled([findOrStartDatabase(config, say, log, signal), findOrStartTemporal(config, say, signal)]);
     for (const part of found) if (part.status === 'fulfilled') closings.push(part.value.stop);
     const [database, temporal] = found;
     if (database.status === 'rejected') throw database.reason;
@@ -79,7 +79,7 @@ export async function startService(
     exportProcessMetrics(metrics);
     closings.push((await startTracing(settings, log)).close);
     closings.push((await startMetricsServer(settings, log, metrics)).close);
-    if (isRestored) await refundRestored(settings, say, signal);
+    if (isRestored) await refundAfterRestore(settings, say, signal);
     const worker = await startWorker(settings, log, fatal.reject, metrics);
     closings.push(worker.close);
     reportLateWorkers(worker, say);
@@ -129,7 +129,7 @@ const notOurs = () => Promise.resolve();
 const databaseWaitMs = 120_000;
 
 /** Returns the configured database, or starts the embedded one, and migrates it. */
-export async function findDatabase(config: Config, say: Say, log: Log, signal: AbortSignal) {
+export async function findOrStartDatabase(config: Config, say: Say, log: Log, signal: AbortSignal) {
   const { url, stop } =
     config.databaseUrl === undefined
       ? await startPostgres({ folder: postgresFolder(config), log: say, signal })
@@ -154,7 +154,7 @@ export async function findDatabase(config: Config, say: Say, log: Log, signal: A
 const tasksOnly = encodeURIComponent('WorkflowType="videoTask"');
 
 /** Returns the configured Temporal, or starts the embedded one. */
-export async function findTemporal(config: Config, say: Say, signal: AbortSignal) {
+export async function findOrStartTemporal(config: Config, say: Say, signal: AbortSignal) {
   if (config.temporal !== undefined)
     return { settings: { temporal: config.temporal, embeddedPorts: [] }, stop: notOurs };
   const { cacheFolder, temporalCliPath: explicitPath, path: searchPath, temporalNamespace: namespace } = config;

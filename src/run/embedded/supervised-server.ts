@@ -33,7 +33,7 @@ export type ServerProgram = {
 
 type Launch = { readonly file: string; readonly args: readonly string[]; readonly options: SpawnOptions };
 
-export type OwnServer = {
+export type SupervisedServer = {
   /** The pid of the current process, which a restart changes. */
   readonly pid: number;
   /** Ends supervision, then the process. Safe to call more than once. */
@@ -50,7 +50,7 @@ const firstBackoffMs = 100;
 const maxBackoffMs = 15_000;
 
 /** Starts a server, resolves once it is ready, and restarts it whenever it dies. Does not keep Node alive. */
-export async function runServer(program: ServerProgram): Promise<OwnServer> {
+export async function startSupervisedServer(program: ServerProgram): Promise<SupervisedServer> {
   const { name, log, logFile } = program;
   let child = await firstStart(program);
   const stopping = new AbortController();

@@ -41,7 +41,7 @@ export function secretProblem({
 const checkLimitMs = 5_000;
 
 /** Logs at the start that the secret has changed. An unavailable database delays the start for five seconds at most. */
-export async function reportSecret(
+export async function reportChangedSecret(
   db: Database,
   settings: Pick<Settings, 'secret' | 'secretPrevious'>,
   log: Log,

@@ -15,7 +15,7 @@ import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
 import { currentTracing } from './monitoring/tracing.ts';
 
 /** The dependencies that an API and a worker have in common. */
-export type Core = {
+export type SharedDependencies = {
   readonly settings: Settings;
   readonly log: Log;
   readonly db: DatabasePool;
@@ -32,12 +32,12 @@ type Part = Pick<LiveSource, 'readSecret' | 'readHookSecret'> &
   Pick<ConnectOptions, 'retries'> & { readonly part: PartName };
 
 /** Opens the catalogue, the database and Temporal. Connects lazily. */
-export function openCore(
+export function openSharedDependencies(
   settings: Settings,
   log: Log,
   metrics: Metrics,
   { part, retries = true, ...secrets }: Part,
-): Core {
+): SharedDependencies {
   const { catalogueFile: path, publicUrl } = settings;
   const events = metrics.eventsOf(() => catalogue.current());
   const onReload = (before: Catalogue, after: Catalogue) =>

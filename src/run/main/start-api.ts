@@ -13,9 +13,9 @@ import { type Database, inTime } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { retry } from '../../platform/timing/retry.ts';
 import { mailBoxOf, openApiDependencies } from './api-dependencies.ts';
-import { reportSecret } from './report-changed-secret.ts';
+import { reportChangedSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/readiness.ts';
-import { watchInstallation } from './monitoring/watch-ownership.ts';
+import { watchOwnership } from './monitoring/watch-ownership.ts';
 import { foldersOf, watchDisks } from './monitoring/watch-disks.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */
@@ -43,12 +43,12 @@ export async function startApi(
   const { events } = parts;
   const { db, taskWaiters } = parts.needs;
   const { databaseUrl, host, port, publicUrl } = settings;
-  const belonging = await watchInstallation({ db, settings, log, isWorker: false }).catch(async (error: unknown) => {
+  const belonging = await watchOwnership({ db, settings, log, isWorker: false }).catch(async (error: unknown) => {
     await parts.close();
     throw error;
   });
   const readiness = await watchReadiness({ part: 'api', databaseUrl, events, log, pauseMs: readinessPauseMs });
-  await reportSecret(db, settings, log, say);
+  await reportChangedSecret(db, settings, log, say);
   const folders = foldersOf(settings);
   const disks = await watchDisks({ part: 'api', folders, events, log, pauseMs: readinessPauseMs });
   metrics.readiness.set('api', reasons);

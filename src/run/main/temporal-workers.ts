@@ -10,7 +10,7 @@ import { registerSearchAttributes } from '../../temporal/connection/search-attri
 import type { WorkerParts } from './wire-activities.ts';
 import { workerOptions } from './worker-options.ts';
 
-export type PollerParts = {
+export type TemporalWorkerParts = {
   readonly parts: WorkerParts;
   readonly log: Log;
   readonly onFatal: (error: unknown) => void;
@@ -22,7 +22,7 @@ export type PollerParts = {
 const rejectionsBeforePause = 2;
 
 /** The workers of a process, one for each of its queues, on one connection. */
-export function createPollers(settings: Settings, { parts, log, onFatal, client, signal }: PollerParts) {
+export function createTemporalWorkers(settings: Settings, { parts, log, onFatal, client, signal }: TemporalWorkerParts) {
   const step = (name: string) => ({ step: name, log, signal });
   let running: { readonly worker: Worker; readonly end: Promise<void> }[] = [];
   let opened: NativeConnection | undefined;

@@ -7,7 +7,7 @@ export type Sources = { readonly [Name in keyof Snapshot]?: () => Promise<Snapsh
 const sharedForMs = 5_000;
 
 /** Exports the gauges of these sources. All gauges of a scrape share one snapshot, in which an unavailable source has its last value. */
-export function readAtScrapes(registry: Registry, sources: Sources, sharedMs = sharedForMs): void {
+export function exportScrapedGauges(registry: Registry, sources: Sources, sharedMs = sharedForMs): void {
   let snapshot: Partial<Snapshot> = {};
   let readAt = -Infinity;
   let reading: Promise<void> | undefined;

@@ -17,17 +17,17 @@ import { ensureSigningSecrets } from './signing-secrets.ts';
 /** A callback or event that is owed; its body and secrets are read when it is sent. */
 export type OwedDelivery = Pick<Delivery, 'state' | 'redeliveries'> & Omit<CallbackPost, 'signal'>;
 
-export type OwedDeliverySources = {
+export type OwedDeliveryDeps = {
   readonly models: () => ModelCatalogue;
   readonly formatOf: (dialect: string) => Pick<CallbackFormat, 'callbackBody'>;
 };
 
 /** Finds a callback or an event that is owed. A closed account is owed none. Links are signed, and secrets read, for each attempt. */
-export function createOwedDeliveries(
+export function createOwedDeliveryFinder(
   db: Database,
   box: SecretBox,
   store: ResultStore,
-  { models, formatOf }: OwedDeliverySources,
+  { models, formatOf }: OwedDeliveryDeps,
 ): (deliveryId: string) => Promise<OwedDelivery | undefined> {
   const dataOf = (task: Task) => taskRecord(task, 0, resultLinks(store, task));
   return async (deliveryId) => {

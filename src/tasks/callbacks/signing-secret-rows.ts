@@ -10,7 +10,7 @@ export type SecretPurpose = (typeof secretPurposes)[number];
 export type SealedSecret = { readonly sealed: string; readonly expiresAt: number | undefined };
 
 /** Lists the secrets that sign for a purpose: the current one, then the former ones in their overlap; at most ten. */
-export const listCallbackSecrets = many<SealedSecret, [accountId: string, purpose: SecretPurpose]>({
+export const listSigningSecrets = many<SealedSecret, [accountId: string, purpose: SecretPurpose]>({
   name: 'list-callback-secrets',
   text: `
 select sealed, expires_at as "expiresAt" from callback_secrets
@@ -18,13 +18,13 @@ where account_id = $1 and purpose = $2 and (expires_at is null or expires_at > n
 });
 
 /** Stores the account's first secret, unless another process stored one first: the caller reads it back. */
-export const createFirstCallbackSecret = none<[accountId: string, purpose: SecretPurpose, sealed: string]>({
+export const insertFirstSigningSecret = none<[accountId: string, purpose: SecretPurpose, sealed: string]>({
   name: 'create-first-callback-secret',
   text: `insert into callback_secrets (account_id, purpose, sealed) values ($1, $2, $3) on conflict do nothing`,
 });
 
 /** Marks the current secret as shown and returns it. Returns undefined if it was shown before, or none exists. */
-export const showCallbackSecret = maybeOne<Pick<SealedSecret, 'sealed'>, [accountId: string, purpose: SecretPurpose]>({
+export const markSecretShown = maybeOne<Pick<SealedSecret, 'sealed'>, [accountId: string, purpose: SecretPurpose]>({
   name: 'show-callback-secret',
   text: `
 update callback_secrets set shown_at = now()
@@ -60,7 +60,7 @@ export type SecretRotation = {
  * beside at most eight earlier ones. The new secret counts as shown. Throws
  * `AccountClosed`.
  */
-export function rotateCallbackSecret(
+export function replaceSigningSecret(
   db: Database,
   { accountId, purpose, sealed, overlapSeconds }: SecretRotation & { readonly sealed: string },
 ): Promise<void> {

@@ -1,14 +1,14 @@
 import { newCallbackSecret, type SecretBox, SecretBoxError } from '../../platform/secrets/secret-box.ts';
 import {
-  createFirstCallbackSecret,
-  listCallbackSecrets,
+  insertFirstSigningSecret,
+  listSigningSecrets,
   listSecretsToReseal,
   resealSecret,
-  rotateCallbackSecret,
+  replaceSigningSecret,
   type SealedSecret,
   type SecretPurpose,
   type SecretRotation,
-  showCallbackSecret,
+  markSecretShown,
 } from './signing-secret-rows.ts';
 import type { Database } from '../../platform/database/database.ts';
 
@@ -19,21 +19,21 @@ export async function ensureSigningSecrets(
   accountId: string,
   purpose: SecretPurpose = 'callback',
 ): Promise<readonly string[]> {
-  const existing = await listCallbackSecrets(db, accountId, purpose);
+  const existing = await listSigningSecrets(db, accountId, purpose);
   if (existing.some(isCurrent)) return openAll(existing, box, accountId);
-  await createFirstCallbackSecret(db, accountId, purpose, box.seal(newCallbackSecret(), accountId));
-  return openAll(await listCallbackSecrets(db, accountId, purpose), box, accountId);
+  await insertFirstSigningSecret(db, accountId, purpose, box.seal(newCallbackSecret(), accountId));
+  return openAll(await listSigningSecrets(db, accountId, purpose), box, accountId);
 }
 
 /** Shows the current secret to its owner, once; undefined if it was shown before. Creates one on first use. */
-export async function revealSecret(
+export async function revealSecretOnce(
   db: Database,
   box: SecretBox,
   accountId: string,
   purpose: SecretPurpose,
 ): Promise<string | undefined> {
-  await createFirstCallbackSecret(db, accountId, purpose, box.seal(newCallbackSecret(), accountId));
-  const shown = await showCallbackSecret(db, accountId, purpose);
+  await insertFirstSigningSecret(db, accountId, purpose, box.seal(newCallbackSecret(), accountId));
+  const shown = await markSecretShown(db, accountId, purpose);
   return shown && box.open(shown.sealed, accountId);
 }
 
@@ -44,7 +44,7 @@ export async function rotateSecret(
   { accountId, purpose, overlapSeconds }: SecretRotation,
 ): Promise<string> {
   const secret = newCallbackSecret();
-  await rotateCallbackSecret(db, { accountId, purpose, sealed: box.seal(secret, accountId), overlapSeconds });
+  await replaceSigningSecret(db, { accountId, purpose, sealed: box.seal(secret, accountId), overlapSeconds });
   return secret;
 }
 

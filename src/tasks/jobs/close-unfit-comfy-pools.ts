@@ -9,7 +9,7 @@ import { endCooldown, holdPool, listPools, listProviderSwitches } from './provid
 
 const [checkEveryMs, holdMs] = [30_000, 90_000];
 
-export type WorkflowWatch = {
+export type ComfyGraphWatch = {
   /** Compares the workflows that have not been found to fit. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ type WatchDeps = Pick<WorkflowCheckDeps, 'readSecret' | 'own'> & {
  * Compares each workflow until it fits, at the start and when the catalogue has changed, and again while its pool cools down because
  * its server was unreachable. The pool of one that cannot run takes no task meanwhile; a server that is down only makes a warning.
  */
-export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): WorkflowWatch {
+export function watchComfyGraphs({ catalogue, db, log, ...deps }: WatchDeps): ComfyGraphWatch {
   const fitting = new Set<string>();
   const logged = new Map<string, string>();
   const stopping = new AbortController();

@@ -13,7 +13,7 @@ import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.
 import { createTestDatabase, patientDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { countRequests } from '../../support/servers/node-server.ts';
+import { countRequests } from '../../support/servers/node-server-limits.ts';
 import { untilTurn } from '../../support/until-turn.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

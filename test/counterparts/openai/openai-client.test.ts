@@ -13,7 +13,7 @@ import {
   startTestService,
   type TestAccount,
   type TestService,
-} from '../../support/service/service.ts';
+} from '../../support/service/test-service.ts';
 import { entryKinds } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

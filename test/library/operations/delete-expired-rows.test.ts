@@ -14,7 +14,7 @@ import { deleteExpiredUsers } from '../../../src/accounts/people/erasure.ts';
 import { inviteAs, setOperatorAs } from '../../../src/accounts/people/people-actions.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { deleteMembership, grantAccess } from '../../../src/accounts/people/memberships.ts';
-import { intendProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import {
   deleteExpiredAccountEvents,
@@ -220,7 +220,7 @@ test('content of finished tasks is deleted after its retention, and never while 
     owed: await accept('http://receiver.test/'),
     unsettled: await accept(),
   };
-  await intendProviderJob(db, { taskId: tasks.unsettled, ordinal: 1, provider: 'studio' });
+  await intendOwnMachineJob(db, { taskId: tasks.unsettled, ordinal: 1, provider: 'studio' });
   await completeTask(db, tasks.succeeded, madeUpResult);
   for (const taskId of [tasks.failed, tasks.atLimit, tasks.owed, tasks.unsettled])
     await failAndRefund(db, taskId, failure);

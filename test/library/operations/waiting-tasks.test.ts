@@ -5,7 +5,7 @@ import { listActions } from '../../../src/accounts/operators/operator-actions.ts
 import { recordPoolFailure, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
 import { intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
-import { confirmCharge, recordRetry, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { recordQueuing, recordRetry, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { shell } from '../../support/service/person.ts';
@@ -38,7 +38,7 @@ beforeEach(async () => {
 
 async function newTask(account = accountId): Promise<string> {
   const taskId = await acceptTestTask(db(), account, taskParam('waits'));
-  await confirmCharge(db(), taskId);
+  await recordQueuing(db(), taskId);
   return taskId;
 }
 

@@ -8,7 +8,7 @@ import {
   type FinishedRequest,
   listOverlongLogs,
 } from '../../../src/library/request-log/logged-requests.ts';
-import { findCutoff, insertRequests, listRequests } from '../../../src/library/request-log/logged-requests.ts';
+import { findLogCutoff, insertLoggedRequests, listLoggedRequests } from '../../../src/library/request-log/logged-requests.ts';
 import { createRequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
@@ -48,7 +48,7 @@ function newLog(fault: () => Error | undefined = () => undefined) {
   return { ...requestLog, batches, dropped };
 }
 
-const listed = (accountId: string) => listRequests(database.db, { accountId, limit: 2_000 });
+const listed = (accountId: string) => listLoggedRequests(database.db, { accountId, limit: 2_000 });
 
 test('requests are written in statements of at most 500, and a request is written once', async () => {
   const log = newLog();
@@ -97,11 +97,11 @@ test('what is beyond the length of the log is found and deleted, of each account
   const [long, short] = [randomUUID(), randomUUID()];
   // In the future, so that these are the newest of all.
   const at = (index: number) => ({ endedAt: now + 1_000_000 + index });
-  await insertRequests(db, [
+  await insertLoggedRequests(db, [
     ...Array.from({ length: 12 }, (_, index) => finished(long, at(index))),
     ...Array.from({ length: 10 }, (_, index) => finished(short, at(index))),
   ]);
-  assert.deepEqual(await findCutoff(db, 4), { endedAt: now + 1_000_008 });
+  assert.deepEqual(await findLogCutoff(db, 4), { endedAt: now + 1_000_008 });
   const overlong = (await listOverlongLogs(db, 10)).filter(
     ({ accountId }) => accountId === long || accountId === short,
   );

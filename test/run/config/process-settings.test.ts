@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
 import { uploadUrl } from '../../../src/media/references/upload-rules.ts';
-import { createRequestParser, ownEndpoints } from '../../../src/run/config/process-settings.ts';
+import { createRequestParser, ownServerAddresses } from '../../../src/run/config/process-settings.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
 
 const plain = {
@@ -18,7 +18,7 @@ test('the API, its metrics, PostgreSQL, Temporal and the ports of embedded serve
   const temporal = { connection: { address: '10.0.0.7:17233' }, namespace: 'default' };
   const databaseUrl = 'postgres://u:p@db.internal:5433/videogen';
   const all = { ...plain, metricsPort: 9464, databaseUrl, temporal, embeddedPorts: [18233, 17243] };
-  assert.deepEqual(ownEndpoints(all), [
+  assert.deepEqual(ownServerAddresses(all), [
     { host: '127.0.0.1', port: 3000 },
     { host: '127.0.0.1', port: 9464 },
     { host: '127.0.0.1', port: 18233 },
@@ -29,7 +29,7 @@ test('the API, its metrics, PostgreSQL, Temporal and the ports of embedded serve
 });
 
 test('a port that is not named is the default one', () => {
-  assert.deepEqual(ownEndpoints(plain).slice(1), [
+  assert.deepEqual(ownServerAddresses(plain).slice(1), [
     { host: 'db.internal', port: 5432 },
     { host: 'temporal.internal', port: 7233 },
   ]);
@@ -41,13 +41,13 @@ for (const [databaseUrl, host, port] of [
   ['postgres:///videogen', 'localhost', 5432],
 ] as const) {
   test(`the endpoint of ${databaseUrl} is found`, () => {
-    assert.deepEqual(ownEndpoints({ ...plain, databaseUrl })[1], { host, port });
+    assert.deepEqual(ownServerAddresses({ ...plain, databaseUrl })[1], { host, port });
   });
 }
 
 test('the address of Temporal may be IPv6', () => {
   const temporal = { connection: { address: '[::1]:7000' }, namespace: 'default' };
-  assert.deepEqual(ownEndpoints({ ...plain, temporal })[2], { host: '[::1]', port: 7000 });
+  assert.deepEqual(ownServerAddresses({ ...plain, temporal })[2], { host: '[::1]', port: 7000 });
 });
 
 test('requests are parsed by the catalogue in force: its models, and what their upstreams take', () => {

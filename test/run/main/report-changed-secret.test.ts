@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
-import { reportSecret } from '../../../src/run/main/report-changed-secret.ts';
+import { reportChangedSecret } from '../../../src/run/main/report-changed-secret.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
@@ -17,10 +17,10 @@ test('a process says at the start that VIDEOGEN_SECRET does not open what is sto
   const [secret, other] = ['s'.repeat(32), 'o'.repeat(32)];
   const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
   await ensureSigningSecrets(database.db, createSecretBox(secret), accountId);
-  const report = async (settings: Parameters<typeof reportSecret>[1]) => {
+  const report = async (settings: Parameters<typeof reportChangedSecret>[1]) => {
     const [lines, said]: [string[], string[]] = [[], []];
     const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-    await reportSecret(database.db, settings, log, (message) => said.push(message));
+    await reportChangedSecret(database.db, settings, log, (message) => said.push(message));
     return { lines: lines.join(''), said: said.join('') };
   };
   const { lines, said } = await report({ secret: other });

@@ -12,12 +12,12 @@ import { findTask } from '../../../src/tasks/task-rows.ts';
 import { createTaskProgress } from '../../../src/temporal/workflows/task-progress.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { createFakeUpstream } from '../../support/tasks/fake-upstream.ts';
-import { connectEngine, type EngineClient, model } from '../../support/service/installation.ts';
+import { connectEngine, type EngineClient, model } from '../../support/service/test-installation.ts';
 import { waitForDelivery } from '../../support/tasks/owed-callback.ts';
-import { createTestAccount, createTestEnvironment } from '../../support/service/service.ts';
+import { createTestAccount, createTestEnvironment } from '../../support/service/test-service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { withUpstream } from '../../support/service/worker-with.ts';
+import { withUpstream } from '../../support/service/worker-with-upstream.ts';
 
 const keyText = (id: string) => `${id}:${createHash('sha256').update(id).digest('base64')}`;
 

@@ -9,7 +9,7 @@ import { createEngine } from '../../../src/temporal/workflows/create-engine.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
 import { type GrpcProxy, startGrpcProxy } from '../../support/proxies/grpc-proxy.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/service.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -11,7 +11,7 @@ import { installTemporalRuntime } from '../../../src/temporal/connection/tempora
 import { countStuckTasks } from '../../../src/tasks/list/task-list.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
-import { createInstallation } from '../../support/service/installation.ts';
+import { createInstallation } from '../../support/service/test-installation.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
 import { entryKinds } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';

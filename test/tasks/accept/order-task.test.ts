@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { readBooks } from '../../../src/credits/ledger/credits.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
-import { insertDecidedPrice } from '../../support/tasks/decided-price.ts';
+import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { standardPrice } from '../../support/tasks/tasks.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
@@ -93,7 +93,7 @@ test('200 the price in force counts, and stays on the task when the price change
     const { key } = await own.newAccount(1000);
     const headers = { 'idempotency-key': 'dated' };
     assert.equal((await own.create(key, plainRequest, headers)).json.data['creditsCharged'], 50);
-    await insertDecidedPrice(own.database.db, { model, creditsPerSecond: 20, fromMs: 1_000 });
+    await insertBackdatedPrice(own.database.db, { model, creditsPerSecond: 20, fromMs: 1_000 });
     assert.equal((await own.create(key, plainRequest)).json.data['creditsCharged'], 100);
     assert.equal((await own.create(key, plainRequest, headers)).json.data['creditsCharged'], 50);
   } finally {

@@ -12,17 +12,17 @@ import { webhookId } from '../../../src/tasks/callbacks/callback-schedule.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../../src/credits/ledger/low-balance.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
-import { createOwedDeliveries } from '../../../src/tasks/callbacks/owed-delivery.ts';
+import { createOwedDeliveryFinder } from '../../../src/tasks/callbacks/owed-delivery.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { silentEvents } from '../../support/service/events.ts';
+import { silentEvents } from '../../support/service/test-events.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
-import { interruptedParts, Killed } from '../../support/processes/interrupted-parts.ts';
+import { interruptedParts, Killed } from '../../support/processes/dying-worker-parts.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../../support/tasks/tasks.ts';
 
@@ -49,7 +49,7 @@ for (const { title, endsFirst } of [
     const sendCallback = createSendCallback({
       db,
       events: silentEvents,
-      findOwedDelivery: createOwedDeliveries(db, createSecretBox('s'.repeat(32)), store, {
+      findOwedDelivery: createOwedDeliveryFinder(db, createSecretBox('s'.repeat(32)), store, {
         models: () => models,
         formatOf: callbackFormatOf,
       }),
@@ -91,7 +91,7 @@ test('a delivery that has ended sends nothing, and a repeated workflow has nothi
   const sendCallback = createSendCallback({
     db,
     events: silentEvents,
-    findOwedDelivery: createOwedDeliveries(
+    findOwedDelivery: createOwedDeliveryFinder(
       db,
       createSecretBox('s'.repeat(32)),
       createFolderStore(folder, { publicUrl: 'http://media.test' }),
@@ -127,7 +127,7 @@ test('the body of a callback has fresh links to the video and its last frame, an
   await completeTask(db, taskId, { ...madeUpMeasures, ...keys });
   const store = createFolderStore(folder, { publicUrl: 'http://media.test' });
   const { models } = builtInCatalogue();
-  const find = createOwedDeliveries(db, createSecretBox('s'.repeat(32)), store, {
+  const find = createOwedDeliveryFinder(db, createSecretBox('s'.repeat(32)), store, {
     models: () => models,
     formatOf: callbackFormatOf,
   });
@@ -147,7 +147,7 @@ test('an event has its type, its time and the record or the figures, and is sign
   const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const box = createSecretBox('s'.repeat(32));
-  const find = createOwedDeliveries(db, box, createFolderStore(folder, { publicUrl: 'http://media.test' }), {
+  const find = createOwedDeliveryFinder(db, box, createFolderStore(folder, { publicUrl: 'http://media.test' }), {
     models: () => builtInCatalogue().models,
     formatOf: callbackFormatOf,
   });
@@ -182,7 +182,7 @@ test('a worker that dies after it sent an event sends it again with the same web
   const deps: SendCallbackDeps = {
     db,
     events: silentEvents,
-    findOwedDelivery: createOwedDeliveries(
+    findOwedDelivery: createOwedDeliveryFinder(
       db,
       createSecretBox('s'.repeat(32)),
       createFolderStore(folder, { publicUrl: 'http://media.test' }),

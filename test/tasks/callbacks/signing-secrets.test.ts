@@ -4,7 +4,7 @@ import { createSecretBox, SecretBoxError } from '../../../src/platform/secrets/s
 import {
   ensureSigningSecrets,
   resealSecrets,
-  revealSecret,
+  revealSecretOnce,
   rotateSecret,
 } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
@@ -43,7 +43,7 @@ test('the owner is shown a secret once, also when a callback used it first and w
   for (const isUsedFirst of [false, true]) {
     const accountId = await newAccount();
     const used = isUsedFirst ? await secretsOf(accountId) : undefined;
-    const reveal = () => revealSecret(database.db, box, accountId, 'callback');
+    const reveal = () => revealSecretOnce(database.db, box, accountId, 'callback');
     const answers = await Promise.all(Array.from({ length: 5 }, reveal));
     const shown = answers.filter((answer) => answer !== undefined);
     assert.equal(shown.length, 1);
@@ -56,7 +56,7 @@ test('a rotation signs with both for the overlap, the new one first, and the new
   const [old] = await secretsOf(accountId);
   const next = await rotate(accountId, 3_600);
   assert.deepEqual(await secretsOf(accountId), [next, old]);
-  assert.equal(await revealSecret(database.db, box, accountId, 'callback'), undefined);
+  assert.equal(await revealSecretOnce(database.db, box, accountId, 'callback'), undefined);
 });
 
 test('without an overlap the old secret signs nothing any more', async () => {

@@ -22,7 +22,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * Reads a body as JSON, or as a form, whose files become `File`s and whose names may have brackets: `reference[image_url]` is a field of
  * an object, and `images[]` or a repeated name is a list.
  */
-export async function readFields(ctx: Context): Promise<Fields> {
+export async function readJsonOrForm(ctx: Context): Promise<Fields> {
   if (!ctx.get('Content-Type').toLowerCase().startsWith('multipart/form-data')) return readJson(ctx, maxInlineBytes);
   const { body, contentType } = withOwnBoundary(await readBytes(ctx.req, maxInlineBytes), ctx.get('Content-Type'));
   const form = await new Response(body, { headers: { 'content-type': contentType } })

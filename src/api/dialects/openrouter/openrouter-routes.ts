@@ -16,7 +16,7 @@ import {
   type ContentDeps,
   contentFailures,
   contentFile,
-  readTask,
+  readTaskAsSeen,
   type ReadTaskDeps,
   sendContent,
 } from '../stored-video.ts';
@@ -76,7 +76,7 @@ const retrieve = defineEndpoint({
   data: videoSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & RecordDeps & { readonly publicUrl: string }) =>
-    presentVideo(await presentTask(deps, await readTask(deps, caller, params['id'])), deps.publicUrl),
+    presentVideo(await presentTask(deps, await readTaskAsSeen(deps, caller, params['id'])), deps.publicUrl),
 });
 
 const download = defineEndpoint({
@@ -90,7 +90,7 @@ const download = defineEndpoint({
   data: z.undefined(),
   failures: ['task_not_found', ...contentFailures],
   handler: async ({ caller, params, ctx }, deps: ReadTaskDeps & ContentDeps) => {
-    const task = await readTask(deps, caller, params['id']);
+    const task = await readTaskAsSeen(deps, caller, params['id']);
     await sendContent(ctx, deps, task, 'videoKey');
     return undefined;
   },

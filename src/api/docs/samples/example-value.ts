@@ -11,7 +11,7 @@ const byFormat: Readonly<Record<string, string>> = {
 const maxDepth = 8;
 
 /** A value that fits the schema. `isWhole` also fills in optional fields. */
-export function exampleOf(
+export function exampleValue(
   description: Description,
   schema: Schema,
   { name = 'value', isWhole = false, depth = 0 } = {},
@@ -21,10 +21,10 @@ export function exampleOf(
   if (given !== undefined) return given;
   const options = { name, isWhole, depth: depth + 1 };
   const [first] = alternatives;
-  if (first !== undefined) return exampleOf(description, first, options);
+  if (first !== undefined) return exampleValue(description, first, options);
   if (found.enum !== undefined) return found.enum.find((value) => value !== null);
   const type = [found.type ?? []].flat().find((one) => one !== 'null');
-  if (type === 'array') return depth < maxDepth && found.items ? [exampleOf(description, found.items, options)] : [];
+  if (type === 'array') return depth < maxDepth && found.items ? [exampleValue(description, found.items, options)] : [];
   if (type === 'object' || found.properties !== undefined) return objectOf(description, found, options);
   return plainExample(type, found, name);
 }
@@ -37,7 +37,7 @@ function objectOf(
   const shown = Object.entries(properties).filter(([name]) => isWhole || required.includes(name));
   if (depth > maxDepth) return {};
   return Object.fromEntries(
-    shown.map(([name, inner]) => [name, exampleOf(description, inner, { name, isWhole, depth })]),
+    shown.map(([name, inner]) => [name, exampleValue(description, inner, { name, isWhole, depth })]),
   );
 }
 

@@ -25,7 +25,7 @@ import { interrupted, listenForInterruptions } from '../interruption.ts';
 import { CommandError, isJson, printAnswer, wrongUsage } from '../output.ts';
 import { adviseOn, trialRequest } from '../generate/trial-request.ts';
 
-export function addCheckCommand(program: Command, provider: Command): void {
+export function addProviderCheckCommand(program: Command, provider: Command): void {
   addCommand(
     provider,
     'check',

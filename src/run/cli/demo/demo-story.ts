@@ -36,7 +36,7 @@ type Stage = {
 };
 
 /** Runs two tasks step by step: one succeeds and is paid, the other fails and is refunded. Throws if a result is not as documented. */
-export async function showBothEndings(
+export async function runBothEndings(
   settings: Settings,
   { story, signal }: Pick<Stage, 'story' | 'signal'>,
   prompt: string,

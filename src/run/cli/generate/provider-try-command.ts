@@ -20,7 +20,7 @@ import { addCommand } from '../add-command.ts';
 import { type Answer, CommandError, isJson, printAnswer } from '../output.ts';
 import { adviseOn, trialDeadlineMs, trialRequest } from './trial-request.ts';
 
-export function addTryCommand(program: Command, provider: Command): void {
+export function addProviderTryCommand(program: Command, provider: Command): void {
   addCommand(provider, 'try', 'builtin:kie', './upstream.yaml --send --key-env UPSTREAM_KEY')
     .description('check a provider file of the kind http with its example, and show the values read from each response')
     .argument('<file>', 'path, or builtin:NAME for a file that comes with Videogen')

@@ -6,7 +6,7 @@ import { SetupError } from '../../../platform/errors.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import { repeat } from '../../../platform/timing/repeat.ts';
 
-export type Belonging = {
+export type OwnershipWatch = {
   /** Reasons not to work, without addresses; empty once the settings have proved to be those of the installation. */
   readonly problems: () => readonly string[];
   readonly close: () => Promise<void>;
@@ -28,13 +28,13 @@ const defaultPauseMs = 15_000;
  * Checks whether stores and namespace are those of the installation. Throws `SetupError` if they are not at the start. Later, such as when the
  * volume of the store is unmounted, the process stops working until they are. An outage proves nothing, and keeps the last result.
  */
-export async function watchInstallation({
+export async function watchOwnership({
   db,
   settings,
   log,
   isWorker,
   pauseMs = defaultPauseMs,
-}: WatchedInstallation): Promise<Belonging> {
+}: WatchedInstallation): Promise<OwnershipWatch> {
   let isChecked = false;
   // An API that cannot reach the store yet accepts tasks, which survive its outage; a worker begins none before it has found its store.
   let problem = isWorker ? 'result store not checked yet' : undefined;

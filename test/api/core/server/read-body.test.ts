@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { findAccount } from '../../../../src/accounts/accounts.ts';
 import { assertRefused } from '../../../support/service/http-client.ts';
-import { parseAnswer, rawConnection, rawExchange } from '../../../support/proxies/http-raw.ts';
+import { parseAnswer, rawConnection, rawExchange } from '../../../support/proxies/raw-http.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../../support/service/http-service.ts';
 
 let service: HttpService;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Answer } from '../../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../../support/service/http-service.ts';
-import { holdRepeatWindow } from '../../../support/service/merging-key.ts';
+import { holdRepeatWindow } from '../../../support/service/repeat-merging.ts';
 import { plainImage } from '../../../support/hostile/hostile-images.ts';
 
 // Bodies of other APIs: a form with files, or JSON with files as data URLs.

@@ -10,7 +10,7 @@ import { type HttpService, startHttpService } from '../../../support/service/htt
 import { plainImage } from '../../../support/hostile/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../../../support/service/operator-key.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { videogen } from '../../../support/processes/videogen.ts';
+import { videogen } from '../../../support/processes/run-videogen.ts';
 
 let service: HttpService;
 let operator: TestOperator;

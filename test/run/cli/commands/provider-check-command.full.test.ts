@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Finding } from '../../../../src/providers/own/conformance-report.ts';
-import { type Break, startProtocolServer } from '../../../fakes/protocol-server.ts';
-import { videogen } from '../../../support/processes/videogen.ts';
+import { type Break, startProtocolServer } from '../../../fakes/own-protocol-server.ts';
+import { videogen } from '../../../support/processes/run-videogen.ts';
 
 const key = 'the-key-of-the-server';
 

@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startScriptedUpstream } from '../../../fakes/scripted-http.ts';
+import { startScriptedUpstream } from '../../../fakes/provider-file-upstream.ts';
 import { shippedFile } from '../../../providers/http/shipped-file.ts';
-import { videogen } from '../../../support/processes/videogen.ts';
+import { videogen } from '../../../support/processes/run-videogen.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const shipped = ['kie', 'fal-seedance', 'replicate-seedance', 'openrouter', 'minimax', 'kling', 'runway'];

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { ShortfallPolicy } from '../../src/catalogue/models/model.ts';
 import { shippedFile } from '../providers/http/shipped-file.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
-import { startArkUpstream } from './ark.ts';
+import { startArkUpstream } from './ark-upstream.ts';
 import { skipWithoutCog, startCogUpstream } from './cog/cog-server.ts';
 import { skipWithoutComfyProxy, startComfyProxy } from './comfy/comfy-api-proxy.ts';
 import { startFakeComfyui } from './comfy/comfyui.ts';
 import { startOwnUpstream } from './own-upstream.ts';
-import { startScriptedUpstream } from './scripted-http.ts';
+import { startScriptedUpstream } from './provider-file-upstream.ts';
 import type { RunningUpstream } from './upstream-books.ts';
-import { startVideosUpstream } from './videos-server.ts';
+import { startVideosUpstream } from './openai-videos-upstream.ts';
 
 // Every kind of provider with an upstream to test it with: its entry in a catalogue, and what its API can do.
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { mountSmallDisk, skipsWithoutMount, type SmallDisk } from '../../support/servers/small-disk.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '../seeded-random.ts';
 
 // Disks of the service that can be made full: of its results, of its log, and of its PostgreSQL, which has a disk of its own as in
 // production.

@@ -6,7 +6,7 @@ import { findAccount } from '../../../src/accounts/accounts.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { listSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { recordInfo } from '../../support/service/started-api.ts';
+import { recordInfo } from '../../support/service/call-api.ts';
 import type { Evidence, FinalTask, SeenVideo } from './evidence.ts';
 
 const selectTasks = {

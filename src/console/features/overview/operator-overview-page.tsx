@@ -10,7 +10,7 @@ import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { AnnounceButton } from '../announcement/announce-button.tsx';
 import { percent } from '../trends/percent.ts';
 import { TrendsSection } from '../trends/trends-section.tsx';
-import { FailuresCard, LedgerCard } from './installation-cards.tsx';
+import { FailuresCard, LedgerCard } from './operator-overview-cards.tsx';
 import { installationText } from './overview-text.ts';
 import { ProvidersCard } from './providers-card.tsx';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { FinalTask, SeenVideo } from './evidence.ts';
-import { judgeDelivery } from './judge-deliveries.ts';
+import { judgeShortResult } from './judge-short-results.ts';
 import { deliveredOf, dueFor, type Film, filmNames, films, type ShortOrder } from '../faults/short-results.ts';
 
 const ordered: Film = { seconds: 5, hasSound: true, isUpright: false };
@@ -32,7 +32,7 @@ const task: FinalTask = {
 };
 const refunded = (creditsRefunded: number) => ({ ...task, creditsRefunded });
 const judged = (final: FinalTask, one: ShortOrder, video: SeenVideo | string | undefined) =>
-  judgeDelivery(final, one, video).join('\n');
+  judgeShortResult(final, one, video).join('\n');
 
 test('the rule for short results says for each policy and film what is due', () => {
   const dues = (policy: ShortOrder['policy'], of = ordered) =>

@@ -1,6 +1,6 @@
 import type { ShortfallPolicy } from '../../../src/catalogue/models/model.ts';
 import { kindCreditsPerSecond, endlessWord, failingWord, type KindUpstream } from './kind-upstreams.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '../seeded-random.ts';
 import {
   deliveredOf,
   dueFor,

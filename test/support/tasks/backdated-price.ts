@@ -27,7 +27,7 @@ from to_timestamp($4::float8 / 1000) at`,
 };
 
 /** Puts the price into the table. */
-export async function insertDecidedPrice(db: Database, decided: DecidedLongAgo): Promise<void> {
+export async function insertBackdatedPrice(db: Database, decided: DecidedLongAgo): Promise<void> {
   const { model, accountId, priceName = standardPriceName, creditsPerSecond, fromMs, isWithdrawn = false } = decided;
   const perVideo = creditsPerSecond === undefined ? undefined : (decided.creditsPerVideo ?? 0);
   await db.run(insertPrice, [model, accountId, creditsPerSecond, fromMs, isWithdrawn, priceName, perVideo]);

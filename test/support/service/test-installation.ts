@@ -10,10 +10,10 @@ import { type ScheduleName, triggerSchedule } from '../../../src/temporal/schedu
 import type { FakeCatalogue } from '../tasks/fake-providers.ts';
 import { createFakeUpstream, type FakeOptions } from '../tasks/fake-upstream.ts';
 import { patientEngine } from '../workflows/patient-engine.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from './service.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from './test-service.ts';
 import { acceptTestTask, taskParam } from '../tasks/tasks.ts';
 import { waitFor } from '../wait-for.ts';
-import { startWorkerWith } from './worker-with.ts';
+import { startWorkerWith } from './worker-with-upstream.ts';
 
 export const model = 'videogen-2.0-fast';
 /** The price of a task of `taskParam`. */

@@ -5,7 +5,7 @@ import { deliveredOf, dueFor, type Film, type ShortOrder } from '../faults/short
  * A successful task whose upstream made another film than was ordered costs the price of the film that its customer can fetch, as it was
  * measured there. Returns a sentence for each violation.
  */
-export function judgeDelivery(
+export function judgeShortResult(
   { taskId, creditsCharged, creditsRefunded }: FinalTask,
   { policy, ordered, film }: ShortOrder,
   video: SeenVideo | string | undefined,

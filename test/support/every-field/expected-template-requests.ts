@@ -1,4 +1,4 @@
-import { jpeg, mp3, mp4, type FieldTask, height, type Sent, width } from './requests.ts';
+import { jpeg, mp3, mp4, type FieldTask, height, type Sent, width } from './expected-requests.ts';
 
 // The same where a template of the operator's has a placeholder for each field.
 

@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { everyRequest } from '../../../src/api/core/endpoint.ts';
+import { failuresOfEveryRequest } from '../../../src/api/core/endpoint.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { endpointOf } from '../service/endpoint-of.ts';
 
@@ -26,7 +26,7 @@ export function unproducedOutcomes(file: string): readonly string[] {
   const produced = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []);
   return endpoints.flatMap(({ operationId, method, path, failures }) =>
     failures
-      .filter((failure) => !everyRequest.includes(failure) && failure !== 'body_unreadable')
+      .filter((failure) => !failuresOfEveryRequest.includes(failure) && failure !== 'body_unreadable')
       .filter((failure) => !produced.has(`${method.toUpperCase()} ${path} ${failure}`))
       .map((failure) => `${operationId} ${failure}`),
   );

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { TestEnvironment } from './service.ts';
+import type { TestEnvironment } from './test-service.ts';
 import { waitFor } from '../wait-for.ts';
 
 /** `TASK_QUEUE_TYPE_WORKFLOW` of Temporal's API. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { callbackContent, check } from './checks.ts';
+import { callbackContent, check } from './judge-evidence.ts';
 import type { CreateAnswer, Evidence, FinalTask, SeenVideo, Wish } from './evidence.ts';
 
 const done: FinalTask = {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FakeEvent } from '../../fakes/stripe/stripe-records.ts';
 import type { FakeStripe } from '../../fakes/stripe/stripe.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '../seeded-random.ts';
 
 // Stripe's events. Each waits a random time, so that their order is random, too.
 

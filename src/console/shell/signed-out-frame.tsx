@@ -3,9 +3,9 @@ import { useEffect } from 'preact/hooks';
 import { brand, titleOf } from '../api/page-brand.ts';
 import { type Read, ReadError } from '../ui/feedback/loaded.tsx';
 import { Skeleton } from '../ui/feedback/skeleton.tsx';
-import { Mark } from './mark.tsx';
+import { Mark } from './brand-mark.tsx';
 import { shellText } from './shell-text.ts';
-import './gate.css';
+import './signed-out-frame.css';
 
 type GateProps = { readonly title: string; readonly lead?: ComponentChildren; readonly children: ComponentChildren };
 

@@ -1,5 +1,5 @@
 import type { CreateAnswer, Evidence, FinalTask, RedeemedCode, Wish } from './evidence.ts';
-import { judgeDelivery } from './judge-deliveries.ts';
+import { judgeShortResult } from './judge-short-results.ts';
 import { judgeKinds } from './judge-upstream-books.ts';
 import { judgeOutages } from './judge-outage.ts';
 import { judgeFullDisks, judgeProcesses } from './judge-processes.ts';
@@ -107,7 +107,7 @@ function judgeTask(task: FinalTask, { wishes, videos }: Evidence): readonly stri
   const { taskId, state, creditsCharged, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') return [`task ${taskId} is still ${state}`];
   const order = wishes.find(({ nonce }) => nonce === task.nonce)?.shortOrder;
-  if (state === 'success' && order !== undefined) return judgeDelivery(task, order, videos.get(taskId));
+  if (state === 'success' && order !== undefined) return judgeShortResult(task, order, videos.get(taskId));
   const owed = state === 'fail' ? creditsCharged : 0;
   return creditsRefunded === owed
     ? []

@@ -8,10 +8,10 @@ import { createProviderClient, type ProviderClient } from '../../../src/platform
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import { createProviders } from '../../../src/providers/registry.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { catalogueOf, type PlacedKind } from '../../fakes/kinds.ts';
+import { catalogueOf, type PlacedKind } from '../../fakes/provider-kinds.ts';
 import { catalogueAt, workerParts } from '../service/worker-parts.ts';
 import { heldProvider } from './fake-providers.ts';
-import { interruptedParts, Killed } from '../processes/interrupted-parts.ts';
+import { interruptedParts, Killed } from '../processes/dying-worker-parts.ts';
 
 /** One process: the activities with the real adapters, and connections of its own. */
 export type Life = {

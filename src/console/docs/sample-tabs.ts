@@ -1,4 +1,4 @@
-import { storedLanguage, storeLanguage } from './language.ts';
+import { storedLanguage, storeLanguage } from './sample-language.ts';
 
 /** One choice for all samples of all pages. */
 export function startTabs(): void {

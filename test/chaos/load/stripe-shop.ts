@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CreditPackage } from '../../../src/catalogue/file/packages-schema.ts';
 import { type Fault, type FaultName, type FaultProxy, faults, startFaultProxy } from '../../fakes/fault-proxy.ts';
 import { type FakeStripe, fakeStripeKey, fakeWebhookSecret, startFakeStripe } from '../../fakes/stripe/stripe.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '../seeded-random.ts';
 
 // The fake of Stripe, behind a network of its own that can be broken. It is the outside world: nothing kills it, and its records are
 // what our books must agree with.
