@@ -75,11 +75,7 @@ function requireIds(taskId: string, order: TaskOrder | undefined): void {
   if (order !== undefined && !isLowerCaseUuid(order.accountId)) throw refused(`accountId must be a UUID`);
 }
 
-async function chargeOrder(
-  deps: ConfirmChargeDeps,
-  taskId: string,
-  order: TaskOrder | undefined,
-): Promise<QueuedTask> {
+async function chargeOrder(deps: ConfirmChargeDeps, taskId: string, order: TaskOrder | undefined): Promise<QueuedTask> {
   if (order === undefined)
     throw refused(`task ${taskId} does not exist, and the workflow was started without an order`);
   const parsed = deps.parseTaskRequest(order.request);

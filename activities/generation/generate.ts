@@ -41,7 +41,8 @@ export async function generate(
   const { deps, task } = attempt;
   let outcome: Outcome | NextJob = first ?? { kind: 'next' };
   for (;;) {
-    if (outcome.kind === 'next') outcome = await openOrReserveJob(deps, task, await listProviderJobs(deps.db, task.taskId));
+    if (outcome.kind === 'next')
+      outcome = await openOrReserveJob(deps, task, await listProviderJobs(deps.db, task.taskId));
     else if (outcome.kind === 'resumed') outcome = await resumeJob(attempt, outcome);
     else if (outcome.kind === 'job') outcome = await step(attempt, outcome.job);
     // A task whose deadline has passed waits for no further job.

@@ -8,7 +8,12 @@ import { failureIn } from './failures.ts';
 import { stageAndEndJob } from './fetch.ts';
 import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './outcome.ts';
-import { coolDown, endJobWithTaskFailure, recordEndAndCost, endFailedJob } from '../../src/tasks/jobs/decide-job-end.ts';
+import {
+  coolDown,
+  endJobWithTaskFailure,
+  recordEndAndCost,
+  endFailedJob,
+} from '../../src/tasks/jobs/decide-job-end.ts';
 import { endDeclinedJob } from './end-unwanted-job.ts';
 import { requestFor } from './submit.ts';
 

@@ -11,7 +11,12 @@ import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
 import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/test-service.ts';
+import {
+  createTestAccount,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service/test-service.ts';
 
 // The client is Python, so programs in Python use it: test/clients/python/exercise.py against a real service, played.py against one
 // that fails by a script. ops/ci/provision.sh installs the tools, the packages and the list of interpreters.

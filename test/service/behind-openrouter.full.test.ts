@@ -12,7 +12,12 @@ import { listTasks } from '../../src/tasks/list/task-list.ts';
 import { dataUrl } from '../api/dialects/data-url.ts';
 import { type Api, createdTask } from '../support/service/call-api.ts';
 import { startCallbackReceiver } from '../support/servers/callback-receiver.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/test-service.ts';
+import {
+  createTestAccount,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service/test-service.ts';
 import { waitForEnd } from '../support/tasks/tasks.ts';
 
 // A Videogen whose provider is another one, spoken to as OpenRouter.

@@ -7,7 +7,12 @@ import { type Api, createdTask, post, recordInfo } from '../support/service/call
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { connectEngine, type EngineClient } from '../support/service/test-installation.ts';
 import { owedCallback, waitForAttempts, waitForDelivery } from '../support/tasks/owed-callback.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/test-service.ts';
+import {
+  createTestAccount,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 describe('callbacks', () => {

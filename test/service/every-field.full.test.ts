@@ -12,14 +12,7 @@ import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { type FieldName, inputFieldNames } from '../../src/catalogue/input/task-input.ts';
 import { upstreamKey } from '../fakes/provider-kinds.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
-import {
-  type Answer,
-  type Api,
-  createdTask,
-  post,
-  resultUrlsIn,
-  waitForRecord,
-} from '../support/service/call-api.ts';
+import { type Answer, type Api, createdTask, post, resultUrlsIn, waitForRecord } from '../support/service/call-api.ts';
 import {
   defaults,
   everyField,

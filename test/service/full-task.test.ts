@@ -20,7 +20,12 @@ import {
   waitForRecord,
 } from '../support/service/call-api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/test-service.ts';
+import {
+  createTestAccount,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 describe('a task, from createTask to its callback', () => {

@@ -14,7 +14,11 @@ import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
 export type ReadTaskDeps = WithDb & { readonly seenTasks: SeenTasks };
 
 /** Reads a task of the caller. */
-export async function readTaskAsSeen({ db, seenTasks }: ReadTaskDeps, caller: Caller, id: string | undefined): Promise<Task> {
+export async function readTaskAsSeen(
+  { db, seenTasks }: ReadTaskDeps,
+  caller: Caller,
+  id: string | undefined,
+): Promise<Task> {
   const task = await requireOwnTask(db, id ?? '', caller.accountId);
   await seenTasks.record(caller.by, [task]);
   return task;

@@ -61,7 +61,10 @@ export async function startService(
     const { cacheFolder, ffmpegPath: explicitPath } = config;
     const ffmpegPath = await findFfmpeg({ explicitPath, cacheFolder, log: say });
     const { log, path: logPath } = await openLog(config);
-    const found = await Promise.allSettled([findOrStartDatabase(config, say, log, signal), findOrStartTemporal(config, say, signal)]);
+    const found = await Promise.allSettled([
+      findOrStartDatabase(config, say, log, signal),
+      findOrStartTemporal(config, say, signal),
+    ]);
     for (const part of found) if (part.status === 'fulfilled') closings.push(part.value.stop);
     const [database, temporal] = found;
     if (database.status === 'rejected') throw database.reason;

@@ -2,7 +2,12 @@ import type { Engine } from '../../catalogue/tasks/workflow-engine.ts';
 import { dirname } from 'node:path';
 import { createTestCallbacks } from '../../tasks/callbacks/send-test-callback.ts';
 import { secretReader } from '../config/config.ts';
-import { createRequestParser, defaultModerationHook, ownServerAddresses, type Settings } from '../config/process-settings.ts';
+import {
+  createRequestParser,
+  defaultModerationHook,
+  ownServerAddresses,
+  type Settings,
+} from '../config/process-settings.ts';
 import type { AppNeeds } from '../../api/app.ts';
 import { HttpError } from '../../api/core/http-error.ts';
 import { createLimiters } from '../../api/core/limits/limiters.ts';
@@ -72,7 +77,10 @@ export async function openApiDependencies(
   const { db, catalogue, events, box } = core;
   const given = fromSettings(settings);
   const sellsCredits = given.payments !== undefined;
-  exportScrapedGauges(metrics.registry, installationSources(inTime(db, scrapeLimitMs), catalogue.current, { sellsCredits }));
+  exportScrapedGauges(
+    metrics.registry,
+    installationSources(inTime(db, scrapeLimitMs), catalogue.current, { sellsCredits }),
+  );
   const calls = createEngineCalls(core.engine, log);
   const sales = await watchModels({ db, catalogue: catalogue.current, log });
   const moderator = openModerator(core, resultStore, readHookSecret);
@@ -154,7 +162,11 @@ function unlessDiskFull(store: StoreUpload, diskProblem: OrderDeps['diskProblem'
 }
 
 /** The check of content before the charge. Hooks read images of ours by links. */
-function openModerator({ settings, catalogue, events, log }: SharedDependencies, store: ResultStore, readSecret: SecretReader) {
+function openModerator(
+  { settings, catalogue, events, log }: SharedDependencies,
+  store: ResultStore,
+  readSecret: SecretReader,
+) {
   const linkTo = (url: string) => {
     const upload = uploadFromUrl(settings.publicUrl, url);
     return upload === undefined ? url : store.link(uploadKey(upload), hookLinkMs);

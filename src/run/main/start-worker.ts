@@ -72,7 +72,13 @@ export async function startWorker(
     ...disks.problems(),
   ]);
   const stopping = new AbortController();
-  const pollers = createTemporalWorkers(settings, { parts, log, onFatal, client: temporal.client, signal: stopping.signal });
+  const pollers = createTemporalWorkers(settings, {
+    parts,
+    log,
+    onFatal,
+    client: temporal.client,
+    signal: stopping.signal,
+  });
   let [watching, keeping]: (Promise<void> | undefined)[] = [];
   const setPolling = (isPolling: boolean) => {
     if (!stopping.signal.aborted) phase = isPolling ? 'running' : 'starting';

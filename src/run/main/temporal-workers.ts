@@ -22,7 +22,10 @@ export type TemporalWorkerParts = {
 const rejectionsBeforePause = 2;
 
 /** The workers of a process, one for each of its queues, on one connection. */
-export function createTemporalWorkers(settings: Settings, { parts, log, onFatal, client, signal }: TemporalWorkerParts) {
+export function createTemporalWorkers(
+  settings: Settings,
+  { parts, log, onFatal, client, signal }: TemporalWorkerParts,
+) {
   const step = (name: string) => ({ step: name, log, signal });
   let running: { readonly worker: Worker; readonly end: Promise<void> }[] = [];
   let opened: NativeConnection | undefined;

@@ -45,7 +45,10 @@ export function openWorkerDependencies(
   const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
   // `reconcile`, on the queue `tasks`, stops jobs at upstreams. Workers of the other queues need no secrets of theirs.
   const callsUpstreams = workerQueues.includes('generation-remote') || workerQueues.includes('tasks');
-  const core = openSharedDependencies(settings, log, metrics, { part: 'worker', ...(callsUpstreams && { readSecret }) });
+  const core = openSharedDependencies(settings, log, metrics, {
+    part: 'worker',
+    ...(callsUpstreams && { readSecret }),
+  });
   const { db, catalogue, events, engine } = core;
   const ffmpeg = openFfmpeg(settings);
   const upstreams = openUpstreams(core, ffmpeg, readSecret);
@@ -154,7 +157,11 @@ function openCallbacks({ settings, log, db, box, catalogue }: SharedDependencies
   return { post, find, close: () => client.close() };
 }
 
-function openUpstreams({ settings, log, catalogue, events }: SharedDependencies, ffmpeg: Ffmpeg, readSecret: SecretReader) {
+function openUpstreams(
+  { settings, log, catalogue, events }: SharedDependencies,
+  ffmpeg: Ffmpeg,
+  readSecret: SecretReader,
+) {
   const clients: ProviderClient[] = [];
   const { previewFailures: failures, generationConcurrency: concurrency, imageAllow: allow } = settings;
   const own = ownServerAddresses(settings);

@@ -8,7 +8,12 @@ import { createRequestLog, type RequestLog } from '../../../src/library/request-
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { setTaskTimes } from '../../support/database/aged-task.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { assertAccessible, assertNoSidewaysScroll, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  startVisitor,
+  type Visitor,
+} from '../../support/console/console-visitor.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';

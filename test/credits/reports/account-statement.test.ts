@@ -124,7 +124,10 @@ test('200 the month as data: the lines lead from one balance to the other, and t
 
 test('200 the month as a page that loads nothing, runs nothing and shows names as text', async () => {
   const { accountId, key } = await newBooks();
-  await runAsSuperuser(service.database, `update accounts set name = '<script>alert("1")</script>' where id = '${accountId}'`);
+  await runAsSuperuser(
+    service.database,
+    `update accounts set name = '<script>alert("1")</script>' where id = '${accountId}'`,
+  );
   const { status, bytes, headers } = await statement(key, 'html', '2026-01');
   const page = bytes.toString();
   assert.equal(status, 200, page);

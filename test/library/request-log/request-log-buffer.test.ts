@@ -8,7 +8,11 @@ import {
   type FinishedRequest,
   listOverlongLogs,
 } from '../../../src/library/request-log/logged-requests.ts';
-import { findLogCutoff, insertLoggedRequests, listLoggedRequests } from '../../../src/library/request-log/logged-requests.ts';
+import {
+  findLogCutoff,
+  insertLoggedRequests,
+  listLoggedRequests,
+} from '../../../src/library/request-log/logged-requests.ts';
 import { createRequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 

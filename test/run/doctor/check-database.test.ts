@@ -148,7 +148,12 @@ describe('doctor, of the database,', () => {
     assert.match(await line('prices'), /^ok: the catalogue has all prices that operators set \(1\)/);
     await insertBackdatedPrice(db, { ...removed, creditsPerSecond: 70, fromMs });
     await insertBackdatedPrice(db, { ...removed, accountId, creditsPerSecond: 60, fromMs });
-    await insertBackdatedPrice(db, { model: 'removed', accountId, creditsPerSecond: 9, fromMs: Date.now() + 3_600_000 });
+    await insertBackdatedPrice(db, {
+      model: 'removed',
+      accountId,
+      creditsPerSecond: 9,
+      fromMs: Date.now() + 3_600_000,
+    });
     assert.equal(
       await line('prices'),
       "warning: operators set prices that the catalogue does not have, so they change no charge: removed 'standard' " +

@@ -2,7 +2,10 @@ import pg from 'pg';
 import type { TestDatabase } from '../database/test-database.ts';
 
 /** Writes what no program of ours could: as the superuser, with every trigger and foreign key out of force. */
-export async function runAsSuperuser({ url }: Pick<TestDatabase, 'url'>, ...statements: readonly string[]): Promise<void> {
+export async function runAsSuperuser(
+  { url }: Pick<TestDatabase, 'url'>,
+  ...statements: readonly string[]
+): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
