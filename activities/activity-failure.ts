@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
-import { pauseAfter } from '../src/tasks/accept/retry-pace.ts';
+import { pauseAfter } from '../src/tasks/step-retry-pause.ts';
 import { recordRetry } from '../src/tasks/task-rows.ts';
 import type { Database } from '../src/platform/database/database.ts';
 

@@ -7,8 +7,8 @@ import { isLowerCaseUuid } from '../src/platform/text/uuid.ts';
 import { taskTerms } from '../src/tasks/accept/task-terms.ts';
 import { acceptTask } from '../src/tasks/accept/accept-task.ts';
 import { saveTaskTiers } from '../src/tasks/jobs/task-tiers.ts';
-import { confirmCharge, type ConfirmedTask } from '../src/tasks/task-rows.ts';
-import type { TaskEvents } from '../src/tasks/emitted-events.ts';
+import { recordQueuing, type QueuedTask } from '../src/tasks/task-rows.ts';
+import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 import type { CatalogueModel } from '../src/catalogue/file/catalogue-schema.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import type { ParsedTaskRequest } from '../src/tasks/accept/task-request.ts';
@@ -47,7 +47,7 @@ type Charge = { readonly taskId: string; readonly order?: TaskOrder | undefined 
 export function createConfirmCharge(deps: ConfirmChargeDeps) {
   return async ({ taskId, order }: Charge): Promise<ChargedTask> => {
     requireIds(taskId, order);
-    const task = (await confirmCharge(deps.db, taskId)) ?? (await chargeOrder(deps, taskId, order));
+    const task = (await recordQueuing(deps.db, taskId)) ?? (await chargeOrder(deps, taskId, order));
     const { accountId, deadlineMs, state, createdAt } = task;
     const { model } = task.param;
     const known = deps.models().get(model);
@@ -75,11 +75,7 @@ function requireIds(taskId: string, order: TaskOrder | undefined): void {
   if (order !== undefined && !isLowerCaseUuid(order.accountId)) throw refused(`accountId must be a UUID`);
 }
 
-async function chargeOrder(
-  deps: ConfirmChargeDeps,
-  taskId: string,
-  order: TaskOrder | undefined,
-): Promise<ConfirmedTask> {
+async function chargeOrder(deps: ConfirmChargeDeps, taskId: string, order: TaskOrder | undefined): Promise<QueuedTask> {
   if (order === undefined)
     throw refused(`task ${taskId} does not exist, and the workflow was started without an order`);
   const parsed = deps.parseTaskRequest(order.request);
@@ -91,7 +87,7 @@ async function chargeOrder(
   const acceptance = await acceptTask(deps.db, request);
   if (acceptance.kind === 'accepted')
     deps.events.emit({ kind: 'task_charged', model: param.model, credits: acceptance.creditsCharged });
-  const task = await confirmCharge(deps.db, taskId);
+  const task = await recordQueuing(deps.db, taskId);
   if (task === undefined) throw refused(`the order was refused: ${acceptance.kind}`);
   return task;
 }

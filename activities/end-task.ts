@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { compareWithOrder, describeDifferences, type OrderDifference } from '../src/media/video/compare-with-order.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';
-import type { TaskEvents } from '../src/tasks/emitted-events.ts';
+import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import { countedSeconds } from '../src/catalogue/prices/counted-seconds.ts';
 import { isFinal, keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/catalogue/tasks/task.ts';
@@ -9,7 +9,7 @@ import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/task-r
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
 import { recordLateSuccess } from '../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
-import { findOrder, type OrderedTask, type Settlement, settleDelivery } from '../src/tasks/end/shortfall.ts';
+import { findOrder, type OrderedTask, type ShortfallDecision, decideShortfall } from '../src/tasks/end/shortfall.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import { resultKeysOf } from './task-file-keys.ts';
 
@@ -51,7 +51,7 @@ async function endByOrder(deps: RefundCreditsDeps, task: OrderedTask, result: Ta
   const { db } = deps;
   const { taskId } = task;
   const differences = compareWithOrder(task.param.input, result);
-  const settlement = await settleDelivery(db, task, { differences, seconds: countedSeconds(result) });
+  const settlement = await decideShortfall(db, task, { differences, seconds: countedSeconds(result) });
   return await endCounted(
     deps,
     () =>
@@ -71,7 +71,7 @@ async function reportDifferences(
   { db, log, events }: RefundCreditsDeps,
   { taskId, param: { model } }: OrderedTask,
   differences: readonly OrderDifference[],
-  settlement: Settlement,
+  settlement: ShortfallDecision,
 ): Promise<void> {
   if (differences.length === 0) return;
   for (const { aspect, kind } of differences) {

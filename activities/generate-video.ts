@@ -12,7 +12,7 @@ import type { RunningAttempts } from './running-attempts.ts';
 import type { Attempt, GenerationDeps } from './generation/attempt.ts';
 import { errorOf } from './generation/failures.ts';
 import { generate } from './generation/generate.ts';
-import { nextJob, type NextJob, ownMachineStop } from '../src/tasks/jobs/next-job.ts';
+import { openOrReserveJob, type NextJob, ownMachinePause } from '../src/tasks/jobs/next-job.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
 import { referenceFolderOf } from './task-file-keys.ts';
@@ -65,13 +65,13 @@ async function generateOnce(deps: GenerateVideoDeps, taskId: string, isRemote: b
 async function admit(deps: GenerateVideoDeps, taskId: string, isRemote: boolean): Promise<NextJob | undefined> {
   requireWorkingMachine(deps.machine);
   if (!isRemote) {
-    const stop = await ownMachineStop(deps);
+    const stop = await ownMachinePause(deps);
     if (stop !== undefined) throw errorOf(stop);
     return undefined;
   }
   const task = await findTask(deps.db, taskId);
   if (task === undefined || isFinal(task.state)) throw hasEnded();
-  const next = await nextJob(deps, task, await listProviderJobs(deps.db, taskId));
+  const next = await openOrReserveJob(deps, task, await listProviderJobs(deps.db, taskId));
   if (next.kind === 'job' || next.kind === 'resumed') return next;
   throw errorOf(next);
 }

@@ -1,11 +1,11 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/tasks/callbacks/callback.ts';
+import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/tasks/callbacks/callback-schedule.ts';
 import { OutboundError } from '../src/platform/outbound/outbound-error.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/tasks/callbacks/post-callback.ts';
 import { type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/tasks/callbacks/deliveries.ts';
-import type { OwedDelivery } from '../src/tasks/callbacks/owed-callbacks.ts';
-import type { TaskEvents } from '../src/tasks/emitted-events.ts';
+import type { OwedDelivery } from '../src/tasks/callbacks/owed-delivery.ts';
+import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 
 export type SendCallbackDeps = {

@@ -12,7 +12,7 @@ import { videoLayoutOf } from '../src/media/video/video-layout.ts';
 import { measureIfUsable, type VideoInspector } from '../src/media/video/inspect-video.ts';
 import type { VideoNormaliser } from '../src/media/ffmpeg/normalize-video.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';
-import type { TaskEvents } from '../src/tasks/emitted-events.ts';
+import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import type { GeneratedVideo } from '../src/providers/provider-contract.ts';
 import { withRetryRecorded } from './activity-failure.ts';

@@ -5,9 +5,9 @@ import { Command } from 'commander';
 import { commands } from '../dist/src/run/cli/commands.js';
 import { scrapeMetrics } from '../dist/src/run/metrics/scraped-gauges.js';
 import { eventMetrics } from '../dist/src/run/metrics/metrics.js';
-import { tableGrowth } from '../dist/src/library/operations/table-growth.js';
+import { tableGrowth } from '../dist/src/library/operations/table-growth-reference.js';
 import { jobStates } from '../dist/src/tasks/jobs/job-states.js';
-import { limitRows } from '../dist/src/run/lifecycle-limits.js';
+import { lifecycleRows } from '../dist/src/run/lifecycle-reference.js';
 import { buildInfo } from '../dist/src/run/metrics/process-metrics.js';
 
 const program = new Command('videogen');
@@ -60,4 +60,4 @@ function writeTables(page, tables) {
 writeTables('docs/operations/reference.md', reference);
 writeTables('docs/operations/growth.md', growth);
 writeTables('docs/path-of-a-task.md', path);
-writeTables('docs/lifecycle.md', { 'what happens': limitRows });
+writeTables('docs/lifecycle.md', { 'what happens': lifecycleRows });

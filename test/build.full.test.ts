@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { freePort } from '../src/run/embedded/persisted-port.ts';
-import { createTask, recordInfo } from './support/service/started-api.ts';
+import { createTask, recordInfo } from './support/service/call-api.ts';
 import { waitFor } from './support/wait-for.ts';
 
 const run = promisify(execFile);

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { ChargedTask } from '../activities/confirm-charge.ts';
 import type { CallbackActivities, GenerationActivities, MainActivities } from '../activities/index.ts';
-import { retryPace } from '../src/tasks/accept/retry-pace.ts';
+import { retryPace } from '../src/tasks/step-retry-pause.ts';
 import { maxQueueMs, taskQueuesOf } from '../src/temporal/connection/task-queues.ts';
 
 // One proxy per retry policy. No task fails because of the number of its

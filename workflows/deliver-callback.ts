@@ -11,8 +11,8 @@ import {
 } from '@temporalio/workflow';
 import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
 import { callbackWorkflowId } from '../src/temporal/connection/task-queues.ts';
-import { callbackPauseMs, callbackPausesMs } from '../src/tasks/callbacks/callback.ts';
-import { type Owed, owedDeliveries } from '../src/tasks/task-end-event.ts';
+import { callbackPauseMs, callbackPausesMs } from '../src/tasks/callbacks/callback-schedule.ts';
+import { type Owed, owedDeliveryIds } from '../src/tasks/task-end-event.ts';
 import { callbacksOf } from './activity-proxies.ts';
 
 export type DeliverCallbackInput = {
@@ -35,7 +35,7 @@ type TaskToNotify = Owed & { readonly taskId: string; readonly accountId: string
  * it.
  */
 export async function notifyClient({ taskId, accountId, ...owed }: TaskToNotify): Promise<void> {
-  await Promise.all(owedDeliveries(taskId, owed).map((deliveryId) => notifyOnce({ deliveryId, accountId })));
+  await Promise.all(owedDeliveryIds(taskId, owed).map((deliveryId) => notifyOnce({ deliveryId, accountId })));
 }
 
 async function notifyOnce({ deliveryId, accountId }: DeliverCallbackInput): Promise<void> {

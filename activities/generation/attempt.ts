@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { ResultStore } from '../../src/media/store/result-store.ts';
-import type { TaskEvents } from '../../src/tasks/emitted-events.ts';
+import type { TaskEvents } from '../../src/tasks/task-metric-events.ts';
 import type { CatalogueModel } from '../../src/catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import type { JobRequest } from '../../src/providers/provider-contract.ts';

@@ -2,7 +2,7 @@ import pTimeout from 'p-timeout';
 import type { NotAccepted, Refused } from '../../src/providers/provider-contract.ts';
 import {
   coolDown,
-  endAfter,
+  endAfterCancel,
   endJob,
   endJobWithTaskFailure,
   jobLogFields,
@@ -48,7 +48,7 @@ export async function stopJob(attempt: Attempt, job: JobIn<'running' | 'succeede
   // `reconcile` stops the job if the provider does not respond.
   const hasCost = job.state === 'succeeded' || job.upstreamEndedAt !== undefined;
   if (outcome !== undefined)
-    await endJobWithTaskFailure(attempt, job, providerFailures.cancelled, endAfter(outcome, { hasCost }));
+    await endJobWithTaskFailure(attempt, job, providerFailures.cancelled, endAfterCancel(outcome, { hasCost }));
   return { kind: 'cancelled' };
 }
 

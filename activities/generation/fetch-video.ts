@@ -9,13 +9,13 @@ import type { Attempt, GenerationDeps } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './step-outcome.ts';
-import { endJobWithTaskFailure, recordCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
+import { endJobWithTaskFailure, recordEndAndCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { stopJob } from './end-unwanted-job.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
 export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Promise<Outcome> {
   const { upstreamEndedAt, success } = job;
-  if (upstreamEndedAt === undefined) await recordCost(attempt, job, success.cost);
+  if (upstreamEndedAt === undefined) await recordEndAndCost(attempt, job, success.cost);
   const spentMs = upstreamEndedAt === undefined ? 0 : Date.now() - upstreamEndedAt;
   const fetched = await fetchFile(attempt, job, Math.max(0, attempt.task.deadlineMs - spentMs));
   if (fetched === 'moved') return await succeedJob(attempt);
@@ -120,7 +120,7 @@ export async function fetchUpload(attempt: Attempt, job: JobIn<'running'>): Prom
   const upload = await moveUpload(attempt, job);
   if (upload === 'missing') return undefined;
   if (upload !== 'moved') return upload;
-  await recordCost(attempt, job, undefined);
+  await recordEndAndCost(attempt, job, undefined);
   return await succeedJob(attempt);
 }
 

@@ -7,11 +7,11 @@ import type { JobIn } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './step-outcome.ts';
 import { waitForProvider } from './resume-job.ts';
 import {
-  endAfter,
+  endAfterCancel,
   endJobWithTaskFailure,
   endFailedJob,
   endLostJob,
-  recordCost,
+  recordEndAndCost,
 } from '../../src/tasks/jobs/decide-job-end.ts';
 import { stopJob, withinLimit } from './end-unwanted-job.ts';
 
@@ -81,8 +81,8 @@ async function endAtDeadline(attempt: Attempt, job: JobIn<'running'>): Promise<O
   // A job that has failed may be one that an earlier attempt has stopped.
   const failed = status?.state === 'failed' ? status : undefined;
   const hasCost = failed?.cost !== undefined;
-  if (hasCost) await recordCost(attempt, job, failed.cost);
+  if (hasCost) await recordEndAndCost(attempt, job, failed.cost);
   const cancel = () => withinLimit((signal) => provider.cancel(upstream, signal)).catch(noResponse);
-  const end = endAfter(failed === undefined ? await cancel() : 'ended', { hasCost });
+  const end = endAfterCancel(failed === undefined ? await cancel() : 'ended', { hasCost });
   return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, end);
 }

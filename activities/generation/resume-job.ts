@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { detailOf, isStorable } from '../../src/providers/answers.ts';
 import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/providers/provider-contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { createSettledAfterMs, countRivals, listClaimedJobs } from '../../src/tasks/jobs/job-creates.ts';
+import { lateCreateWindowMs, countRivals, listClaimedJobs } from '../../src/tasks/jobs/job-creates.ts';
 import type { ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';
 import {
   type Attempt,
@@ -14,13 +14,13 @@ import {
 } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { endJobIfStaged } from './fetch-video.ts';
-import { type JobIn, runningJob, type Stop } from '../../src/tasks/jobs/job.ts';
+import { type JobIn, asRunningJob, type Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './step-outcome.ts';
 import type { NextJob } from '../../src/tasks/jobs/next-job.ts';
 import { endJob, endJobWithTaskFailure, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { recordAccepted, spelledInput } from './submit-job.ts';
 
-// An attempt that finds an intent continues its job: `nextJob` (src/tasks/jobs/next-job.ts) reads the row, whose intent was committed before the create
+// An attempt that finds an intent continues its job: `openOrReserveJob` (src/tasks/jobs/next-job.ts) reads the row, whose intent was committed before the create
 // (submit-job.ts). A create whose response was lost may have made a job, which costs money, so no other create is sent before that is known,
 // or, with `onLostJob: resubmit`, before the lookups have ended without a result (`endLostJob` in src/tasks/jobs/decide-job-end.ts).
 
@@ -40,7 +40,7 @@ export async function resumeJob(attempt: Attempt, resumed: Extract<NextJob, { ki
     return { kind: 'job', job: { ...job, state: 'unanswered', provider, intendedAt, ageMs, detail } };
   // The attempt that recorded the job may have died before this.
   await markGenerating(attempt);
-  return { kind: 'job', job: runningJob(task, job, { provider, id, handle, submittedAt, upstreamEndedAt }) };
+  return { kind: 'job', job: asRunningJob(task, job, { provider, id, handle, submittedAt, upstreamEndedAt }) };
 }
 
 const recheckMs = 10_000;
@@ -90,7 +90,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
   switch (found.kind) {
     case 'found':
       return await withCreateGrace(attempt, signalWithoutDeadline, (late) =>
-        recordAccepted(attempt, runningJob(task, job, { provider, submittedAt: intendedAt, ...found }), late),
+        recordAccepted(attempt, asRunningJob(task, job, { provider, submittedAt: intendedAt, ...found }), late),
       );
     case 'later':
       return { kind: 'waits', why: 'the job may still be found', pauseMs: found.afterMs };
@@ -139,7 +139,7 @@ export async function lookUpLostCreate(
     deps.log.info({ taskId, provider: row.provider, detail: detailOf({ error }) }, 'job lookup failed');
     return { kind: 'later', afterMs: pauseAfterErrorMs } as const;
   });
-  const outcome = limitLookUp(found, row.ageMs, Math.max(createSettledAfterMs, provider.submitTimeoutMs));
+  const outcome = limitLookUp(found, row.ageMs, Math.max(lateCreateWindowMs, provider.submitTimeoutMs));
   deps.events.emit({ kind: 'provider_lookup', provider: provider.name, outcome: outcome.kind });
   return outcome;
 }

@@ -8,7 +8,12 @@ import { failureIn } from './failures.ts';
 import { stageAndEndJob } from './fetch-video.ts';
 import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './step-outcome.ts';
-import { coolDown, endJobWithTaskFailure, recordCost, endFailedJob } from '../../src/tasks/jobs/decide-job-end.ts';
+import {
+  coolDown,
+  endJobWithTaskFailure,
+  recordEndAndCost,
+  endFailedJob,
+} from '../../src/tasks/jobs/decide-job-end.ts';
 import { endDeclinedJob } from './end-unwanted-job.ts';
 import { requestFor } from './submit-job.ts';
 
@@ -26,7 +31,7 @@ export async function runJobInRequest(attempt: Attempt, job: JobIn<'in_request'>
     case 'video':
       await markGenerating(attempt, Date.now() - submittedAt);
       if (pool !== undefined) {
-        await recordCost(attempt, { ...job, submittedAt }, end.cost);
+        await recordEndAndCost(attempt, { ...job, submittedAt }, end.cost);
         await closeBreaker(deps.db, pool);
       }
       return await stageAndEndJob(attempt, end.video);

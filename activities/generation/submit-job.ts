@@ -13,7 +13,7 @@ import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { spellImageReferences } from '../../src/providers/requests/task-values.ts';
 import {
-  intendProviderJob,
+  intendOwnMachineJob,
   intendReservedJob,
   recordCreateResponse,
   recordProviderJob,
@@ -22,7 +22,7 @@ import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
 import { referenceFolderOf, incomingKeyOf } from '../task-file-keys.ts';
 import { type Attempt, interrupted, markGenerating, withCreateGrace } from './attempt.ts';
 import { failureIn } from './failures.ts';
-import { type JobBase, type JobIn, runningJob, type Stop } from '../../src/tasks/jobs/job.ts';
+import { type JobBase, type JobIn, asRunningJob, type Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './step-outcome.ts';
 import { coolDown, endJobWithTaskFailure, jobLogFields } from '../../src/tasks/jobs/decide-job-end.ts';
 import { endDeclinedJob, withinLimit } from './end-unwanted-job.ts';
@@ -83,7 +83,7 @@ async function sendCreate(
     return await endJobWithTaskFailure(attempt, job, created.invalid, { outcome: 'refused', cost: 'free' });
   deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(created) });
   if (created.kind === 'accepted')
-    return await recordAccepted(attempt, runningJob(task, job, { provider, ...created }), late);
+    return await recordAccepted(attempt, asRunningJob(task, job, { provider, ...created }), late);
   if (created.kind !== 'unknown') return await endDeclinedJob(attempt, job, created);
   deps.log.warn({ ...jobLogFields(job), detail: created.detail }, 'response to a create lost');
   // It is for readers only, so its failure must not replace the outcome.
@@ -163,7 +163,7 @@ export async function commitIntent({ deps, task }: Attempt, job: JobIn<'reserved
   const config = { config: stored.text, configHash: stored.hash };
   const isFirst =
     pool === undefined
-      ? await intendProviderJob(deps.db, { taskId, ordinal, jobId: jobKey, provider: provider.name })
+      ? await intendOwnMachineJob(deps.db, { taskId, ordinal, jobId: jobKey, provider: provider.name })
       : await intendReservedJob(deps.db, { ...row, ...config, pool, cost });
   // Another attempt may be creating a job, so no other provider may get the task.
   return isFirst

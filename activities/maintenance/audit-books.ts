@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { AuditKind } from '../../src/credits/ledger/ledger-audit.ts';
 import { runAudit } from '../../src/credits/ledger/ledger-audit.ts';
 import type { Logger } from 'pino';
-import type { TaskEvents } from '../../src/tasks/emitted-events.ts';
+import type { TaskEvents } from '../../src/tasks/task-metric-events.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 
 export type AuditBooksDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEvents };

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
 import { deleteCursor, readCursor, saveCursor } from '../../src/platform/database/sweep-cursors.ts';
 import type { Logger } from 'pino';
-import type { TaskEvents } from '../../src/tasks/emitted-events.ts';
+import type { TaskEvents } from '../../src/tasks/task-metric-events.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 
 export type RowDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEvents };

@@ -24,8 +24,8 @@ import {
   deleteExpiredSessions,
   deleteExpiredShareLinks,
   deleteExpiredSignInTries,
-} from '../../src/library/operations/retention.ts';
-import { deleteRequestsUpTo, findCutoff, listOverlongLogs } from '../../src/library/request-log/logged-requests.ts';
+} from '../../src/library/operations/delete-expired-rows.ts';
+import { deleteRequestsUpTo, findLogCutoff, listOverlongLogs } from '../../src/library/request-log/logged-requests.ts';
 import { addTasksToUsageSums } from '../../src/credits/reports/daily-task-costs.ts';
 import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/list/task-list.ts';
@@ -122,7 +122,7 @@ async function repeatPages(doPage: () => Promise<number>, size: number): Promise
  * number of rows.
  */
 async function trimRequestLog({ db }: HousekeepDeps): Promise<void> {
-  const beyond = await findCutoff(db, maxRequests);
+  const beyond = await findLogCutoff(db, maxRequests);
   const before = Math.max(Date.now() - requestRetentionMs, beyond?.endedAt ?? 0);
   await deletePages(() => deleteExpiredRequests(db, before, pageSize));
   for (const log of await listOverlongLogs(db, maxRequestsOfAccount)) {

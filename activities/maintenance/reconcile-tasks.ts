@@ -16,7 +16,7 @@ import {
   type WorkflowTermination,
 } from '../../src/tasks/list/task-list.ts';
 import { markTasksReconciled } from '../../src/credits/last-checks.ts';
-import { owedDeliveries } from '../../src/tasks/task-end-event.ts';
+import { owedDeliveryIds } from '../../src/tasks/task-end-event.ts';
 import { failAndRefund } from '../../src/tasks/task-rows.ts';
 import { forEachRow, type RowDeps } from './for-each-row.ts';
 
@@ -80,7 +80,7 @@ async function reconcileTask(deps: ReconcileTasksDeps, task: UnfinishedTask): Pr
   if (!ended.changed) return 'left';
   deps.events.emit({ kind: 'task_ended', task: ended.task });
   deps.log.warn({ taskId, ...workflow, failCode: failure.failCode }, 'task refunded by reconcile');
-  for (const deliveryId of owedDeliveries(taskId, ended))
+  for (const deliveryId of owedDeliveryIds(taskId, ended))
     await deps.engine.startDelivery({ deliveryId, accountId: task.accountId });
   return 'refunded';
 }

@@ -13,7 +13,7 @@ import { forEachRow } from './for-each-row.ts';
 import type { GenerationDeps } from '../generation/attempt.ts';
 import { lookUpLostCreate } from '../generation/resume-job.ts';
 import { jobKeyOf } from '../../src/tasks/jobs/next-job.ts';
-import { recordCost } from '../../src/tasks/jobs/decide-job-end.ts';
+import { recordEndAndCost } from '../../src/tasks/jobs/decide-job-end.ts';
 import { requestLimitMs, withinLimit } from '../generation/end-unwanted-job.ts';
 
 export type SettleProviderJobsDeps = Pick<GenerationDeps, 'db' | 'log' | 'events' | 'providers' | 'hashAccount'> & {
@@ -88,7 +88,7 @@ async function settleJob(deps: SettleProviderJobsDeps, unsettled: UnsettledJob):
   const submitted = { taskId, ordinal, open, submittedAt: row.submittedAt ?? row.intendedAt };
   switch (status.state) {
     case 'succeeded':
-      await recordCost({ deps, task }, submitted, status.cost);
+      await recordEndAndCost({ deps, task }, submitted, status.cost);
       deps.log.warn(
         { taskId, provider: row.provider, jobId: row.jobId },
         'video finished after the refund; not delivered',
@@ -96,7 +96,7 @@ async function settleJob(deps: SettleProviderJobsDeps, unsettled: UnsettledJob):
       return { outcome: 'late_success' };
     case 'failed':
       if (status.cost !== undefined) {
-        await recordCost({ deps, task }, submitted, status.cost);
+        await recordEndAndCost({ deps, task }, submitted, status.cost);
         return { outcome: 'abandoned' };
       }
       return { outcome: 'abandoned', cost: open.terms.failedJobs === 'free' ? 'free' : undefined };

@@ -18,11 +18,11 @@ import { archiveRoute } from './gallery/archive-routes.ts';
 import { sharePageRoute } from './gallery/share-page-routes.ts';
 import { type McpDeps, mcpRoutes } from './mcp/mcp-routes.ts';
 import type { Emits } from '../platform/metrics/emits.ts';
-import type { RequestLog } from '../library/request-log/request-log.ts';
+import type { RequestLog } from '../library/request-log/request-log-buffer.ts';
 import { statementLinks } from './credits/statement-link-routes.ts';
 import { mediaRoute } from './media/media-routes.ts';
 import { sampleRoute } from './models/sample-routes.ts';
-import { pageRoutes } from './console/page-routes.ts';
+import { pageRoutes } from './docs/home-routes.ts';
 
 export type HttpApp = Koa<RequestState, Extras>;
 

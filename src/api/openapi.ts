@@ -4,7 +4,7 @@ import { ownName } from '../platform/brand/brand.ts';
 import type { Offer } from '../catalogue/models/model.ts';
 import { documentedTaskRequest } from '../tasks/accept/task-request.ts';
 import { endpoints, sections } from './endpoints.ts';
-import { type Access, everyRequest, isForClients, type Operation, type Shape } from './core/endpoint.ts';
+import { type Access, failuresOfEveryRequest, isForClients, type Operation, type Shape } from './core/endpoint.ts';
 import { errorCatalogue, type ErrorCode } from './core/http-error.ts';
 
 /** Makes the document from the schemas that the routes validate with. */
@@ -144,7 +144,7 @@ function success({ data, answerHeaders = {}, contentType, shape }: Operation) {
 }
 
 function failuresByStatus(operation: Operation): readonly (readonly [status: number, group: readonly ErrorCode[]])[] {
-  const all = [...new Set([...operation.failures, ...everyRequest])];
+  const all = [...new Set([...operation.failures, ...failuresOfEveryRequest])];
   const statuses = [...new Set(all.map((failure) => errorCatalogue[failure].status))];
   return statuses.map((status) => [status, all.filter((failure) => errorCatalogue[failure].status === status)]);
 }

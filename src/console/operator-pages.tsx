@@ -1,12 +1,12 @@
 import type { FunctionComponent } from 'preact';
-import { CodesPage } from './features/credits/codes-page.tsx';
+import { CodesPage } from './features/credits/redemption-codes-page.tsx';
 import { ProfilePage } from './features/security/profile-page.tsx';
 import { SecurityPage } from './features/security/security-page.tsx';
 import { AccountPage } from './features/accounts/account-page.tsx';
 import { AccountsPage } from './features/accounts/accounts-page.tsx';
 import { AuditPage } from './features/audit/audit-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
-import { InstallationPage } from './features/overview/installation-page.tsx';
+import { InstallationPage } from './features/overview/operator-overview-page.tsx';
 import { PaymentsPage } from './features/payments/payments-page.tsx';
 import { PeoplePage } from './features/people/people-page.tsx';
 import { PricesPage } from './features/prices/prices-page.tsx';

@@ -1,7 +1,7 @@
 import type { Task, TaskFailure, TaskResult } from '../catalogue/tasks/task.ts';
 import type { Database } from '../platform/database/database.ts';
 import { partialRefundEntry, refundEntry } from '../credits/ledger/ledger-entry-sql.ts';
-import { eventOfEnd, taskEventIdOf } from './task-end-event.ts';
+import { sqlEndEventType, sqlTaskEventId } from './task-end-event.ts';
 import { isReserved } from './jobs/provider-pools.ts';
 import { maybeOne, none } from '../platform/database/statement.ts';
 import { isFinished, isUnfinished } from '../catalogue/tasks/task-conditions.ts';
@@ -29,21 +29,21 @@ export async function listEndedAmong(db: Database, taskIds: readonly string[]): 
   return new Set(rows.map(({ id }) => id));
 }
 
-export type ConfirmedTask = Task & { readonly deadlineMs: number };
+export type QueuedTask = Task & { readonly deadlineMs: number };
 
-const markQueuing = maybeOne<ConfirmedTask, [taskId: string]>({
+const markQueuing = maybeOne<QueuedTask, [taskId: string]>({
   name: 'mark-queuing',
   text: `
 update tasks set state = 'queuing', updated_at = now() where id = $1 and state = 'waiting'
 returning ${taskColumns}, deadline_ms as "deadlineMs"`,
 });
-const findConfirmed = maybeOne<ConfirmedTask, [taskId: string]>({
+const findConfirmed = maybeOne<QueuedTask, [taskId: string]>({
   name: 'find-confirmed-task',
   text: `select ${taskColumns}, deadline_ms as "deadlineMs" from tasks where id = $1`,
 });
 
 /** Records that the workflow has begun: `waiting` becomes `queuing`; any later state stays. */
-export async function confirmCharge(db: Database, taskId: string): Promise<ConfirmedTask | undefined> {
+export async function recordQueuing(db: Database, taskId: string): Promise<QueuedTask | undefined> {
   return (await markQueuing(db, taskId)) ?? findConfirmed(db, taskId);
 }
 
@@ -152,8 +152,8 @@ const createDeliveries = `callback as (
   select id, id, account_id, callback_url from ended where callback_url is not null
 ), event as (
   insert into callback_deliveries (id, task_id, account_id, event, url)
-  select ${taskEventIdOf('id')}, id, ended.account_id, ${eventOfEnd}, url
-  from ended join event_endpoints on event_endpoints.account_id = ended.account_id and ${eventOfEnd} = any (types)
+  select ${sqlTaskEventId('id')}, id, ended.account_id, ${sqlEndEventType}, url
+  from ended join event_endpoints on event_endpoints.account_id = ended.account_id and ${sqlEndEventType} = any (types)
   on conflict (id) do nothing returning id
 )`;
 const hasNewEvent = `exists (select from event) as "hasEvent"`;
@@ -243,7 +243,7 @@ export async function failAndRefund(
 const findEnded = maybeOne<EndedTaskRow, [taskId: string]>({
   name: 'find-ended-task',
   text: `
-select ${taskColumns}, exists (select from callback_deliveries where id = ${taskEventIdOf('$1::uuid')}) as "hasEvent"
+select ${taskColumns}, exists (select from callback_deliveries where id = ${sqlTaskEventId('$1::uuid')}) as "hasEvent"
 from tasks where id = $1`,
 });
 

@@ -8,10 +8,10 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { taskEventId } from '../../src/tasks/task-end-event.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
-import { silentEvents } from '../support/service/events.ts';
+import { silentEvents } from '../support/service/test-events.ts';
 import { modelsAt } from '../support/tasks/fake-providers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
-import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
+import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks/tasks.ts';
 
@@ -60,7 +60,7 @@ test("an order is charged at the account's own price, and a repeated step does n
     [11, 1_000],
     [50, 2_000],
   ] as const) {
-    await insertDecidedPrice(db, { ...price, creditsPerSecond, fromMs });
+    await insertBackdatedPrice(db, { ...price, creditsPerSecond, fromMs });
     await charge(taskId, { accountId: payer, request: {} });
     assert.equal((await findTask(db, taskId))?.creditsCharged, 44);
   }

@@ -19,10 +19,10 @@ import { catalogueAt, workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { heldProvider, modelsAt, providersOf } from '../support/tasks/fake-providers.ts';
 import { createFakeUpstream } from '../support/tasks/fake-upstream.ts';
-import { interruptedParts } from '../support/processes/interrupted-parts.ts';
+import { interruptedParts } from '../support/processes/dying-worker-parts.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';
 import { playTask } from '../support/tasks/play-task.ts';
-import { createTestAccount } from '../support/service/service.ts';
+import { createTestAccount } from '../support/service/test-service.ts';
 import { listedPrices, madeUpMeasures, taskParam, requestOf } from '../support/tasks/tasks.ts';
 
 const deadlineMs = 60_000;

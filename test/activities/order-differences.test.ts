@@ -21,9 +21,9 @@ import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { failAndRefund, findTask } from '../../src/tasks/task-rows.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
-import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
+import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
 import { createFakeUpstream } from '../support/tasks/fake-upstream.ts';
-import { interruptedParts } from '../support/processes/interrupted-parts.ts';
+import { interruptedParts } from '../support/processes/dying-worker-parts.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';
 import { madeUpMeasures, taskParam } from '../support/tasks/tasks.ts';
 
@@ -175,9 +175,9 @@ test('shortfall: accept delivers everything at the full price', async () => {
 
 test('the price and the policy are those of the acceptance, whatever operators have changed since', async () => {
   const model = uuidv7();
-  await insertDecidedPrice(database.db, { model, accountId, creditsPerSecond: 10, fromMs: 0 });
+  await insertBackdatedPrice(database.db, { model, accountId, creditsPerSecond: 10, fromMs: 0 });
   const taskId = await order({ shortfall: 'refund', prices: bySecond, model });
-  await insertDecidedPrice(database.db, { model, accountId, creditsPerSecond: 20, fromMs: Date.now() + 1 });
+  await insertBackdatedPrice(database.db, { model, accountId, creditsPerSecond: 20, fromMs: Date.now() + 1 });
   await complete(taskId, { durationSeconds: 4 });
   assert.deepEqual(await fateOf(taskId), { state: 'success', paid: 40 });
 });

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type Answer, assertRefused } from '../support/service/http-client.ts';
-import { rawExchange } from '../support/proxies/http-raw.ts';
+import { rawExchange } from '../support/proxies/raw-http.ts';
 import { type HttpService, type LogLine, plainRequest, startHttpService } from '../support/service/http-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 

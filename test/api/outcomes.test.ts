@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { maxUploadBytes } from '../../src/media/references/upload-rules.ts';
-import { testTaskId } from '../../src/tasks/callbacks/callback.ts';
+import { testTaskId } from '../../src/tasks/callbacks/callback-schedule.ts';
 import { isOfConsole, type Operation } from '../../src/api/core/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { databaseFailures, type ErrorCode } from '../../src/api/core/http-error.ts';
-import { maxInlineBytes } from '../../src/api/core/server/read-fields.ts';
+import { maxInlineBytes } from '../../src/api/core/server/read-json-or-form.ts';
 import { createBadKeys, createRateLimiter, type RateLimiter } from '../../src/api/core/limits/rate-limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/service/http-client.ts';
@@ -18,7 +18,7 @@ import { createApiKey } from '../../src/accounts/keys/keys.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
 
 // What every endpoint of a kind refuses in the same way, produced at each of them. A run of all tests fails when an endpoint
-// documents a refusal that neither this file nor its own tests have produced (test/support/tasks/recorded-outcomes.ts).
+// documents a refusal that neither this file nor its own tests have produced (test/support/documents/produced-refusals.ts).
 
 const hour = 3_600_000;
 let database: TestDatabase;

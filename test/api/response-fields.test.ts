@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { presentLedgerEntry } from '../../src/api/accounts/account-view.ts';
+import { presentLedgerEntry } from '../../src/api/accounts/account-fields.ts';
 import { presentKey } from '../../src/api/accounts/key-routes.ts';
 import { presentBookedCredits, presentMargin } from '../../src/api/credits/margin-view.ts';
 import { presentSetPrice } from '../../src/api/credits/price-view.ts';
@@ -8,7 +8,7 @@ import { presentAnnouncement } from '../../src/api/operators/announcement-view.t
 import { presentAdminTopUp, presentTopUp, presentUngranted } from '../../src/api/payments/top-up-view.ts';
 import { presentMember, presentPerson } from '../../src/api/people/person-view.ts';
 import { presentEvents } from '../../src/api/people/security-event-view.ts';
-import { presentRequest } from '../../src/api/requests/request-view.ts';
+import { presentRequest } from '../../src/api/request-log/logged-request-view.ts';
 
 // A row and its response have most fields under one name. These are the views that name fields anew; each value of a row is another one.
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { skipsWithoutMount } from '../support/servers/small-disk.ts';
 import { seedVariable } from '../support/tier.ts';
 import { runChaos } from './chaos.ts';
-import { diskNames } from './faults/disks.ts';
+import { diskNames } from './faults/full-disks.ts';
 import { printed } from './report.ts';
 
 test('ten minutes of failures of every part leave no task unfinished, no answer untrue and no credit missing', async (t) => {

@@ -8,16 +8,16 @@ import { type Postgres, startPostgres } from '../../src/run/embedded/postgres/po
 import { findFfmpeg } from '../../src/run/embedded/find-ffmpeg.ts';
 import { findTemporalCli } from '../../src/run/embedded/temporal/temporal-cli.ts';
 import { startTemporal, type TemporalServer } from '../../src/run/embedded/temporal/temporal-server.ts';
-import { externalSettings, type Settings } from '../../src/run/config/settings.ts';
+import { externalSettings, type Settings } from '../../src/run/config/process-settings.ts';
 import { migrateToLatest } from '../../src/run/schema/migrator.ts';
 import { startTcpProxy, type TcpProxy } from '../support/proxies/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type SupervisedProcess, keepRunning } from './supervised-process.ts';
-import { catalogueOf, writeKindFiles } from '../fakes/kinds.ts';
+import { catalogueOf, writeKindFiles } from '../fakes/provider-kinds.ts';
 import { type KindUpstreams, startKindUpstreams } from './load/kind-upstreams.ts';
-import { type Disks, mountDisks } from './faults/disks.ts';
+import { type Disks, mountDisks } from './faults/full-disks.ts';
 import { makeFilms } from './faults/short-results.ts';
-import { packages, type Shop, startShop } from './load/shop.ts';
+import { packages, type Shop, startShop } from './load/stripe-shop.ts';
 
 /** The whole service as it runs in production: servers, API and workers in processes of their own, which restart when they end. */
 export type Stack = {

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { triggerSchedule } from '../../src/temporal/schedules/schedules.ts';
-import { type Open, selectOpen } from './judge/collect.ts';
+import { type Open, selectOpen } from './judge/collect-evidence.ts';
 import { judgePayments } from './judge/judge-payments.ts';
 import { collectPayments } from './judge/payment-evidence.ts';
-import { endDays } from './load/shop-days.ts';
+import { endDays } from './load/reconcile-shop-days.ts';
 import type { Stack } from './stack.ts';
 
 /** The schedules run this often, so that a short run stays short. */

@@ -17,10 +17,15 @@ import {
 import sharp from 'sharp';
 import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
-import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
+import {
+  createTestAccount,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service/test-service.ts';
 
 const model = 'videogen-2.0-fast';
 

@@ -5,13 +5,18 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
 import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
+import {
+  createTestAccount,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service/test-service.ts';
 
 // The client is Python, so programs in Python use it: test/clients/python/exercise.py against a real service, played.py against one
 // that fails by a script. ops/ci/provision.sh installs the tools, the packages and the list of interpreters.

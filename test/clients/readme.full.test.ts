@@ -12,7 +12,7 @@ import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { newCallbackSecret } from '../../src/platform/secrets/secret-box.ts';
 import { signWebhook } from '../../src/platform/outbound/webhook-signature.ts';
 import { installPackedClient, readmeExamples, tsc } from '../support/documents/packed-client.ts';
-import { createTestAccount, startTestService } from '../support/service/service.ts';
+import { createTestAccount, startTestService } from '../support/service/test-service.ts';
 
 const run = promisify(execFile);
 

@@ -17,8 +17,8 @@ import { createGuardedClient } from '../../src/platform/outbound/guarded-client.
 import { pinnedFfmpeg, taskInput } from '../providers/preview/render-support.ts';
 import type { Answer } from '../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../support/service/http-service.ts';
-import { kinds } from '../fakes/kinds.ts';
-import { corpus, type CorpusFile } from './files.ts';
+import { kinds } from '../fakes/provider-kinds.ts';
+import { corpus, type CorpusFile } from './corpus-table.ts';
 import { openKind, type TakenFile } from './received-media.ts';
 import { documentedMedia, typeOfFormat } from './vendors.ts';
 

@@ -5,11 +5,11 @@ import type { ProviderClient, ProviderClientOptions } from '../../src/platform/o
 import type { PolledProvider } from '../../src/providers/provider-contract.ts';
 import { noMedia, type ReferenceMedia } from '../../src/catalogue/media/media-by-role.ts';
 import { withDefaults } from '../../src/catalogue/input/task-input.ts';
-import { catalogueOf, type Kind, upstreamKey } from '../fakes/kinds.ts';
+import { catalogueOf, type Kind, upstreamKey } from '../fakes/provider-kinds.ts';
 import { jobRequest, signal } from '../providers/contract/job-request.ts';
 import { localClient } from '../providers/loopback-client.ts';
 import { catalogueFrom, openProviders } from '../providers/registry-stage.ts';
-import type { CorpusFile } from './files.ts';
+import type { CorpusFile } from './corpus-table.ts';
 
 // What an upstream of each kind receives of a file: inside its requests, or behind the links in them.
 

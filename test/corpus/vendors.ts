@@ -1,4 +1,4 @@
-import type { CorpusFile } from './files.ts';
+import type { CorpusFile } from './corpus-table.ts';
 
 // The forms of reference media that each vendor documents, and the most megabytes (of 1,000,000 bytes) of one file. A role that is
 // missing is not passed on. Sizes without a documented limit are those that the provider file or the adapter sets.

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type FinishingService, startFinishingService } from '../api/dialects/finished-videos.ts';
-import { documentedExamples } from '../support/documents/documented-recipes.ts';
+import { documentedExamples } from '../support/documents/documented-examples.ts';
 import { pythonWith } from '../support/processes/installed-packages.ts';
 import { bytePlusPackages } from './ark/ark-packages.ts';
 

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import type { JobStatus } from '../../src/providers/provider-contract.ts';
 import { createHttpProvider } from '../../src/providers/http/http-provider.ts';
-import { startScriptedUpstream } from '../fakes/scripted-http.ts';
+import { startScriptedUpstream } from '../fakes/provider-file-upstream.ts';
 import { begun, jobOf, jobRequest, type JobChanges, statusOf } from '../providers/contract/job-request.ts';
 import { clientFor, providerDeps } from '../providers/loopback-client.ts';
 import { shippedFile } from '../providers/http/shipped-file.ts';

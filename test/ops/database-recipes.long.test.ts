@@ -8,20 +8,20 @@ import { taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
 import { freePort } from '../../src/run/embedded/persisted-port.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
-import type { RunningPart, Settings } from '../../src/run/config/settings.ts';
+import type { RunningPart, Settings } from '../../src/run/config/process-settings.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal } from '../../src/temporal/connection/connect.ts';
 import { createEngine } from '../../src/temporal/workflows/create-engine.ts';
-import { createTask } from '../support/service/started-api.ts';
+import { createTask } from '../support/service/call-api.ts';
 import { createFakeUpstream } from '../support/tasks/fake-upstream.ts';
-import { findingLine } from '../support/findings.ts';
-import { commandsBeside, createShell } from '../support/console/page-commands.ts';
+import { findingLine } from '../support/doctor-findings.ts';
+import { commandsBeside, createShell } from '../support/documents/operations-commands.ts';
 import { postgresPrograms, skipWithoutPostgres15, startPostgres15 } from '../support/servers/postgres-15.ts';
-import { createTestAccount, createTestEnvironment } from '../support/service/service.ts';
+import { createTestAccount, createTestEnvironment } from '../support/service/test-service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { startWorkerWith } from '../support/service/worker-with.ts';
+import { startWorkerWith } from '../support/service/worker-with-upstream.ts';
 
 const model = 'videogen-2.0-fast';
 

@@ -4,8 +4,8 @@ import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
 import { startWorker } from '../../src/run/main/start-worker.ts';
 import { createMetrics } from '../../src/run/metrics/metrics.ts';
-import { type Api, createTask } from '../support/service/started-api.ts';
-import { createTestAccount, createTestEnvironment } from '../support/service/service.ts';
+import { type Api, createTask } from '../support/service/call-api.ts';
+import { createTestAccount, createTestEnvironment } from '../support/service/test-service.ts';
 import { waitForEnd } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 

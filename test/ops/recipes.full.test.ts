@@ -12,9 +12,9 @@ import { listActions } from '../../src/accounts/operators/operator-actions.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
 import { createUser } from '../../src/accounts/people/users.ts';
 import { createLog } from '../../src/platform/log/log.ts';
-import { createTask } from '../support/service/started-api.ts';
-import { commandsBeside, createShell, type Shell } from '../support/console/page-commands.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service/service.ts';
+import { createTask } from '../support/service/call-api.ts';
+import { commandsBeside, createShell, type Shell } from '../support/documents/operations-commands.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service/test-service.ts';
 import { waitForEnd } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -6,10 +6,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startOwnUpstream } from '../fakes/own-upstream.ts';
-import { type Api, createTask } from '../support/service/started-api.ts';
+import { type Api, createTask } from '../support/service/call-api.ts';
 import { startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { endPrograms, startProgram } from '../support/processes/programs.ts';
-import { createTestAccount, createTestEnvironment } from '../support/service/service.ts';
+import { createTestAccount, createTestEnvironment } from '../support/service/test-service.ts';
 import { waitForEnd } from '../support/tasks/tasks.ts';
 import {
   collectorPath,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Client, createClient, type VideogenError } from '../../clients/typescript/src/index.ts';
 import { setAccountLimits } from '../../src/accounts/accounts.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
-import { createTestAccount } from '../support/service/service.ts';
+import { createTestAccount } from '../support/service/test-service.ts';
 import type { Topology } from './topology.ts';
 
 /** One task of a client, and what came of it. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { call, createTask } from '../support/service/started-api.ts';
+import { call, createTask } from '../support/service/call-api.ts';
 import { listens } from '../support/processes/listens.ts';
-import { createTestAccount } from '../support/service/service.ts';
+import { createTestAccount } from '../support/service/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { checkOrders, reportLoad } from './production-checks.ts';
+import { checkOrders, reportLoad } from './after-restart-checks.ts';
 import { type Load, startLoad } from './production-load.ts';
 import type { ServerProcess } from '../support/servers/server-process.ts';
 import { skipsWithoutPrograms, startTopology, type Topology } from './topology.ts';

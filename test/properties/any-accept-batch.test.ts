@@ -9,9 +9,9 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey, revokeApiKey } from '../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readBooks } from '../../src/credits/ledger/credits.ts';
-import { createTaskAcceptor } from '../../src/tasks/accept/task-acceptor.ts';
+import { createTaskAcceptor } from '../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
-import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
+import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
 import { runs } from '../support/property.ts';
 import { listedTerms, taskParam, requestOf } from '../support/tasks/tasks.ts';
 
@@ -63,7 +63,7 @@ async function open(drawn: Wealth): Promise<Opened> {
   const { credits, room, quota, price, isSuspended } = drawn;
   const accountId = await createAccount(db, { name: 'batch', credits });
   await db.run(settle, [accountId, room, quota, quota && windowMs, isSuspended]);
-  if (price !== undefined) await insertDecidedPrice(db, { model, accountId, creditsPerSecond: price, fromMs: 0 });
+  if (price !== undefined) await insertBackdatedPrice(db, { model, accountId, creditsPerSecond: price, fromMs: 0 });
   const [live, dead] = [await newKey(accountId), await newKey(accountId)];
   await revokeApiKey(db, dead);
   return { ...drawn, accountId, liveKey: live, deadKey: dead };

@@ -13,7 +13,7 @@ import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readPrices } from '../../src/credits/prices/price-lists.ts';
 import { listPrices, priceLeadMs, setPrice, withdrawPrice } from '../../src/credits/prices/prices.ts';
 import { createTestDatabase, patientDatabase, type TestDatabase } from '../support/database/test-database.ts';
-import { type DecidedLongAgo, insertDecidedPrice } from '../support/tasks/decided-price.ts';
+import { type DecidedLongAgo, insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
 import { runs } from '../support/property.ts';
 import { listedTerms, requestOf, standardPrice, taskParam } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -108,9 +108,9 @@ test('charges, refusals and price lists follow the rule on paper, for any prices
           model: whose === 'other model' ? 'another' : model,
           accountId: owner,
         };
-        await insertDecidedPrice(database.db, row);
+        await insertBackdatedPrice(database.db, row);
         // A poor account has the same prices, to read the price in the refusal.
-        if (whose === 'own') await insertDecidedPrice(database.db, { ...row, accountId: poorId });
+        if (whose === 'own') await insertBackdatedPrice(database.db, { ...row, accountId: poorId });
         if (!price.isWithdrawn && (whose === 'own' || whose === 'general')) paper[whose].push(row);
       }
       const onPaper = (row: DecidedLongAgo) => ({ creditsPerSecond: row.creditsPerSecond, fromMs: row.fromMs });
@@ -165,7 +165,7 @@ test('a create that began before a change and had to wait past it pays the old p
     await rival.query('begin');
     await rival.query('select from accounts where id = $1 for no key update', [accountId]);
     const fromMs = (await databaseNow()) + leadMs;
-    await insertDecidedPrice(database.db, { model, accountId, creditsPerSecond: 50, fromMs });
+    await insertBackdatedPrice(database.db, { model, accountId, creditsPerSecond: 50, fromMs });
     // Each reaches another process: in one process, creates that wait for one account wait for each other.
     const processes = Array.from({ length: 4 }, () =>
       createDatabase({ url: database.url, poolSize: 1, ...patientDatabase }),

@@ -7,7 +7,7 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { recordTasksSeen } from '../../src/tasks/accept/create-attempts.ts';
-import { createTaskAcceptor } from '../../src/tasks/accept/task-acceptor.ts';
+import { createTaskAcceptor } from '../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { runs } from '../support/property.ts';
 import { runsWholeMatrix } from '../support/tier.ts';

@@ -7,12 +7,12 @@ import type { TaskParam } from '../../src/catalogue/tasks/task.ts';
 import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
 import type { CreateOutcome, NewTask } from '../../src/tasks/accept/create-outcome.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { completeTask, confirmCharge, findTask, failAndRefund, beginGeneration } from '../../src/tasks/task-rows.ts';
+import { completeTask, recordQueuing, findTask, failAndRefund, beginGeneration } from '../../src/tasks/task-rows.ts';
 import { checkBooks } from '../../src/credits/ledger/audit-rules.ts';
 import { bookCredits, readBooks } from '../../src/credits/ledger/credits.ts';
-import { createTaskAcceptor } from '../../src/tasks/accept/task-acceptor.ts';
+import { createTaskAcceptor } from '../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
-import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
+import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
 import { runs } from '../support/property.ts';
 import { listedTerms, madeUpResult, taskParam, requestOf } from '../support/tasks/tasks.ts';
 import {
@@ -100,7 +100,7 @@ async function changePrice(
 ): Promise<readonly Model[]> {
   // The last of several from the same instant counts.
   const model = params[0].model;
-  await insertDecidedPrice(database.db, { model, accountId, creditsPerSecond, fromMs: 0 });
+  await insertBackdatedPrice(database.db, { model, accountId, creditsPerSecond, fromMs: 0 });
   return models.map((each) => ({ ...each, price: creditsPerSecond ?? firstPrice }));
 }
 
@@ -136,7 +136,7 @@ async function perform(account: TestAccount, each: Step): Promise<Outcome> {
   }
   const taskId = taskIds[each.slot] ?? '';
   if (each.kind === 'accept') return acceptAs(account, each);
-  if (each.kind === 'confirm') return (await confirmCharge(db, taskId))?.state ?? 'unknown';
+  if (each.kind === 'confirm') return (await recordQueuing(db, taskId))?.state ?? 'unknown';
   if (each.kind === 'start') return (await beginGeneration(db, taskId))?.state ?? 'unknown';
   if (each.kind === 'complete') return endOf(completeTask(db, taskId, madeUpResult));
   return endOf(failAndRefund(db, taskId, { failCode: 'internal', failMsg: 'It failed.' }));

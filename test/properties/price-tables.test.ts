@@ -21,7 +21,7 @@ import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { findTask, failAndRefund } from '../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
-import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
+import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
 import { runs } from '../support/property.ts';
 import { taskParam } from '../support/tasks/tasks.ts';
 
@@ -164,7 +164,7 @@ test("a task is quoted, charged and refunded the same, for any table, input and 
         const { amounts: set, isWithdrawn } = decided;
         const row = { model: model.model, priceName: `price ${price}`, accountId: owner, isWithdrawn };
         const both = { creditsPerSecond: set?.creditsPerSecond, creditsPerVideo: set?.creditsPerVideo };
-        await insertDecidedPrice(db, { ...row, ...both, fromMs: nowMs + decided.inMs });
+        await insertBackdatedPrice(db, { ...row, ...both, fromMs: nowMs + decided.inMs });
       }
       const param = { ...taskParam('priced', drawn.input), model: model.model };
       const { duration } = param.input;
@@ -184,7 +184,7 @@ test("a task is quoted, charged and refunded the same, for any table, input and 
 
       // Neither a catalogue that is reloaded nor prices that operators change afterwards concern the task.
       const reloaded = modelOf(model.model, { ...drawn, table: drawn.reloaded }, nowMs);
-      await insertDecidedPrice(db, { model: model.model, priceName: name, creditsPerSecond: 3, fromMs: nowMs - 1 });
+      await insertBackdatedPrice(db, { model: model.model, priceName: name, creditsPerSecond: 3, fromMs: nowMs - 1 });
       const again = { taskId: uuidv7(), accountId, ...taskTerms(reloaded, param), idempotencyKey: taskId };
       const replayed = { kind: 'replayed', taskId, creditsCharged: credits, state: 'waiting' };
       assert.deepEqual(await acceptTask(db, again), replayed);

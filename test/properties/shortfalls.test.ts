@@ -16,7 +16,7 @@ import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
-import { insertDecidedPrice } from '../support/tasks/decided-price.ts';
+import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
 import { runs } from '../support/property.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';
 import { madeUpMeasures, taskParam } from '../support/tasks/tasks.ts';
@@ -90,7 +90,7 @@ test('charged less refunded is the price of what was delivered, for any catalogu
         if (decided === undefined) continue;
         const fromMs = Date.now() + (decided.inForce ? -hourMs : hourMs);
         const owner = decided.isOwn ? { accountId } : {};
-        await insertDecidedPrice(database.db, { model: name, priceName, ...decided.amounts, ...owner, fromMs });
+        await insertBackdatedPrice(database.db, { model: name, priceName, ...decided.amounts, ...owner, fromMs });
       }
       const model = { model: name, title: name, input: standardInput, prices, providers: [], deadlineMs: 1, shortfall };
       const taskId = uuidv7();

@@ -15,7 +15,7 @@ import { completeTask, findTask, failAndRefund } from '../../src/tasks/task-rows
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { shell } from '../support/service/person.ts';
 import { runs } from '../support/property.ts';
-import { plant } from '../support/processes/superuser.ts';
+import { runAsSuperuser } from '../support/processes/run-as-superuser.ts';
 import { listedTerms, madeUpResult, perSecond, requestOf, taskParam } from '../support/tasks/tasks.ts';
 
 // Random ledgers over several months are made by the functions of the service; their times are then moved.
@@ -124,7 +124,7 @@ async function moveTimes(accountId: string, times: readonly Time[]): Promise<voi
   });
   const follow = `update tasks set created_at = entry.created_at from ledger_entries entry
     where entry.task_id = tasks.id and entry.kind = 'charge' and tasks.account_id = '${accountId}'`;
-  await plant(database, ...moved, follow);
+  await runAsSuperuser(database, ...moved, follow);
 }
 
 async function ledgerOf(accountId: string): Promise<readonly LedgerEntry[]> {

@@ -13,7 +13,7 @@ import { findTemporalCli } from '../../src/run/embedded/temporal/temporal-cli.ts
 import { startTemporal } from '../../src/run/embedded/temporal/temporal-server.ts';
 import { browserVariable, startSharedBrowser } from '../support/console/browser.ts';
 import { killAll } from '../support/processes/processes.ts';
-import { outcomesVariable, unproducedOutcomes } from '../support/tasks/recorded-outcomes.ts';
+import { outcomesVariable, unproducedOutcomes } from '../support/documents/produced-refusals.ts';
 import { seedVariable, type Tier, tierVariable, tiers } from '../support/tier.ts';
 import { planRun } from './plan.ts';
 import { runPlan } from './run-files.ts';

@@ -8,9 +8,14 @@ import { readBooks } from '../../src/credits/ledger/credits.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { xmpIn } from '../media/boxes.ts';
-import { createdTask, resultUrlsIn, waitForRecord } from '../support/service/started-api.ts';
-import { type LosingProxy, startLosingProxy } from '../support/proxies/losing-proxy.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
+import { createdTask, resultUrlsIn, waitForRecord } from '../support/service/call-api.ts';
+import { type LosingProxy, startLosingProxy } from '../support/proxies/lose-first-response-proxy.ts';
+import {
+  createTestAccount,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service/test-service.ts';
 
 // A service whose provider is another Videogen, which it speaks to as to Ark.
 

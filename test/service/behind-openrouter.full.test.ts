@@ -4,15 +4,20 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { listTasks } from '../../src/tasks/list/task-list.ts';
 import { dataUrl } from '../api/dialects/data-url.ts';
-import { type Api, createdTask } from '../support/service/started-api.ts';
+import { type Api, createdTask } from '../support/service/call-api.ts';
 import { startCallbackReceiver } from '../support/servers/callback-receiver.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
+import {
+  createTestAccount,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service/test-service.ts';
 import { waitForEnd } from '../support/tasks/tasks.ts';
 
 // A Videogen whose provider is another one, spoken to as OpenRouter.

@@ -3,11 +3,16 @@ import { after, before, describe, test } from 'node:test';
 import { callbackWorkflowId, taskWorkflowId } from '../../src/temporal/connection/task-queues.ts';
 import { requestRedelivery, listDeliveryAttempts } from '../../src/tasks/callbacks/deliveries.ts';
 import { markMediaDeleted } from '../../src/tasks/list/task-list.ts';
-import { type Api, createdTask, post, recordInfo } from '../support/service/started-api.ts';
+import { type Api, createdTask, post, recordInfo } from '../support/service/call-api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
-import { connectEngine, type EngineClient } from '../support/service/installation.ts';
+import { connectEngine, type EngineClient } from '../support/service/test-installation.ts';
 import { owedCallback, waitForAttempts, waitForDelivery } from '../support/tasks/owed-callback.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
+import {
+  createTestAccount,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 describe('callbacks', () => {

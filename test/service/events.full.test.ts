@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { verifyCallback } from '../../clients/typescript/src/verify-callback.ts';
 import { createAccountKey } from '../../src/accounts/keys/keys.ts';
-import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { setEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../src/credits/ledger/low-balance.ts';
-import { eventTypes } from '../../src/tasks/callbacks/event.ts';
+import { eventTypes } from '../../src/tasks/callbacks/account-event.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { taskEventId } from '../../src/tasks/task-end-event.ts';
 import { callbackWorkflowId } from '../../src/temporal/connection/task-queues.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
-import { type Api, createdTask, post, recordInfo, waitForRecord } from '../support/service/started-api.ts';
+import { type Api, createdTask, post, recordInfo, waitForRecord } from '../support/service/call-api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
-import { connectEngine, type EngineClient } from '../support/service/installation.ts';
+import { connectEngine, type EngineClient } from '../support/service/test-installation.ts';
 import { owedCallback, waitForDelivery } from '../support/tasks/owed-callback.ts';
-import { createTestAccount, startTestService, type TestService } from '../support/service/service.ts';
+import { createTestAccount, startTestService, type TestService } from '../support/service/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 describe('events of an account', () => {

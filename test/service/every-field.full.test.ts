@@ -6,16 +6,9 @@ import { after, before, describe, test } from 'node:test';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { type FieldName, inputFieldNames } from '../../src/catalogue/input/task-input.ts';
-import { upstreamKey } from '../fakes/kinds.ts';
+import { upstreamKey } from '../fakes/provider-kinds.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
-import {
-  type Answer,
-  type Api,
-  createdTask,
-  post,
-  resultUrlsIn,
-  waitForRecord,
-} from '../support/service/started-api.ts';
+import { type Answer, type Api, createdTask, post, resultUrlsIn, waitForRecord } from '../support/service/call-api.ts';
 import {
   defaults,
   everyField,
@@ -24,11 +17,11 @@ import {
   type Media,
   startMedia,
   valueFor,
-} from '../support/every-field/fields.ts';
+} from '../support/every-field/every-field.ts';
 import { type FieldKind, fieldKinds } from '../support/every-field/field-kinds.ts';
 import { carriedBy } from '../support/every-field/carried-fields.ts';
-import { workflow } from '../support/every-field/templates.ts';
-import { createTestAccount, startTestService, type TestService } from '../support/service/service.ts';
+import { workflow } from '../support/every-field/expected-template-requests.ts';
+import { createTestAccount, startTestService, type TestService } from '../support/service/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // For every kind of provider, tasks that together have every field which the kind can pass on, from createTask to the request that

@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import { Webhook } from 'standardwebhooks';
 import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
-import { ensureSigningSecrets } from '../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readBooks } from '../../src/credits/ledger/credits.ts';
 import {
@@ -18,9 +18,14 @@ import {
   recordInfo,
   resultUrlsIn,
   waitForRecord,
-} from '../support/service/started-api.ts';
+} from '../support/service/call-api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
-import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service/service.ts';
+import {
+  createTestAccount,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 describe('a task, from createTask to its callback', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { callbackPausesMs, callbackTimeoutMs } from '../../src/tasks/callbacks/callback.ts';
+import { callbackPausesMs, callbackTimeoutMs } from '../../src/tasks/callbacks/callback-schedule.ts';
 import { callbackWorkflowId } from '../../src/temporal/connection/task-queues.ts';
 import { freePort } from '../../src/run/embedded/persisted-port.ts';
 import { createLog } from '../../src/platform/log/log.ts';
@@ -9,14 +9,14 @@ import { startWorker } from '../../src/run/main/start-worker.ts';
 import { findDelivery, listDeliveryAttempts } from '../../src/tasks/callbacks/deliveries.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { answering, hostileReceiver, type HostileReceiver, neverEnding } from '../support/hostile/hostile-receivers.ts';
-import { connectEngine, type EngineClient } from '../support/service/installation.ts';
+import { connectEngine, type EngineClient } from '../support/service/test-installation.ts';
 import { owedCallback, waitForAttempts } from '../support/tasks/owed-callback.ts';
 import {
   createTestAccount,
   createTestEnvironment,
   startTestWorker,
   type TestEnvironment,
-} from '../support/service/service.ts';
+} from '../support/service/test-service.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -7,18 +7,18 @@ import { after, before, describe, test, type TestContext } from 'node:test';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
-import { upstreamKey } from '../fakes/kinds.ts';
+import { upstreamKey } from '../fakes/provider-kinds.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
 import type { RunningUpstream } from '../fakes/upstream-books.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
-import { type Api, call } from '../support/service/started-api.ts';
-import { argumentsOf, documentedRecipes } from '../support/documents/documented-recipes.ts';
+import { type Api, call } from '../support/service/call-api.ts';
+import { argumentsOf, documentedRecipes } from '../support/documents/documented-examples.ts';
 import { clips } from '../support/hostile/hostile-clips.ts';
 import { plainImage } from '../support/hostile/hostile-images.ts';
 import { modelRecipes, wanWorkflow } from '../support/tasks/model-recipes.ts';
 import { endOf } from '../support/processes/programs.ts';
-import { createTestAccount, startTestService } from '../support/service/service.ts';
-import { spawnVideogenIn } from '../support/processes/videogen.ts';
+import { createTestAccount, startTestService } from '../support/service/test-service.ts';
+import { spawnVideogenIn } from '../support/processes/run-videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // Each recipe of docs/models.md as it is written there, except for the address of the upstream: it is the catalogue of a whole service,

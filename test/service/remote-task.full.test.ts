@@ -8,9 +8,9 @@ import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { skipWithoutPython, startExampleUpstream } from '../fakes/example-upstream.ts';
 import type { RunningUpstream } from '../fakes/upstream-books.ts';
-import { type Api, createdTask, createTask } from '../support/service/started-api.ts';
-import { connectEngine, type EngineClient } from '../support/service/installation.ts';
-import { createTestAccount, startTestService, type TestService } from '../support/service/service.ts';
+import { type Api, createdTask, createTask } from '../support/service/call-api.ts';
+import { connectEngine, type EngineClient } from '../support/service/test-installation.ts';
+import { createTestAccount, startTestService, type TestService } from '../support/service/test-service.ts';
 import { entryKinds, waitForEnd } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 

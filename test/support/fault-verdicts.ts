@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Fault, type FaultName, faults } from '../fakes/fault-proxy.ts';
-import type { Kind } from '../fakes/kinds.ts';
+import type { Kind } from '../fakes/provider-kinds.ts';
 import type { BookedJob } from '../fakes/upstream-books.ts';
 
 // The outcomes that a create may have after a network fault, for each kind of provider.

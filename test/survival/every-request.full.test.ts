@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { faults } from '../fakes/fault-proxy.ts';
-import { isSampled, kinds } from '../fakes/kinds.ts';
+import { isSampled, kinds } from '../fakes/provider-kinds.ts';
 import { firstOf, mayStayUnknown, namedFaults } from '../support/fault-verdicts.ts';
 import { createStories, type Played } from './request-stories.ts';
 

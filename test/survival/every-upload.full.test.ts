@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Kind, kinds } from '../fakes/kinds.ts';
+import { type Kind, kinds } from '../fakes/provider-kinds.ts';
 import { createStories, isUpload } from './request-stories.ts';
 
 // Upstreams that get the images of a task before its create. The worker dies at each of its requests, also between the uploads and the

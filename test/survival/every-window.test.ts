@@ -16,7 +16,7 @@ import { workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/tasks/fake-upstream.ts';
 import { type FakeTerms, providersOf } from '../support/tasks/fake-providers.ts';
-import { type DeathPoint, interruptedParts } from '../support/processes/interrupted-parts.ts';
+import { type DeathPoint, interruptedParts } from '../support/processes/dying-worker-parts.ts';
 import { recordTransitions, unknownTransitions } from '../support/tasks/job-transitions.ts';
 import { playTask } from '../support/tasks/play-task.ts';
 import { acceptTestTask, entryKinds, taskParam } from '../support/tasks/tasks.ts';

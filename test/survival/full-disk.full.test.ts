@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Finding } from '../../src/run/doctor/finding.ts';
 import { freePort } from '../../src/run/embedded/persisted-port.ts';
-import { type Api, createTask, createdTask, waitForRecord } from '../support/service/started-api.ts';
+import { type Api, createTask, createdTask, waitForRecord } from '../support/service/call-api.ts';
 import { startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { remainingOf } from '../support/processes/processes.ts';
 import { endOf, endPrograms } from '../support/processes/programs.ts';
 import { mountSmallDisk, skipsWithoutMount, type SmallDisk } from '../support/servers/small-disk.ts';
-import { type Running, spawnVideogen, videogen } from '../support/processes/videogen.ts';
+import { type Running, spawnVideogen, videogen } from '../support/processes/run-videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // `npm start` whose folders are on small disks of their own. Each is filled while a task is rendered and a callback is due.

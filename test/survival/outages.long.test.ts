@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
-import type { RunningPart } from '../../src/run/config/settings.ts';
-import { type Api, call, createdTask } from '../support/service/started-api.ts';
+import type { RunningPart } from '../../src/run/config/process-settings.ts';
+import { type Api, call, createdTask } from '../support/service/call-api.ts';
 import {
   connectEngine,
   createInstallation,
   type EngineClient,
   type Installation,
   model,
-} from '../support/service/installation.ts';
+} from '../support/service/test-installation.ts';
 import { postgresUrl, temporalAddress } from '../support/servers/server-addresses.ts';
-import { createTestAccount, type TestAccount } from '../support/service/service.ts';
+import { createTestAccount, type TestAccount } from '../support/service/test-service.ts';
 import { acceptTestTask, entryKinds, taskParam, waitForEnd } from '../support/tasks/tasks.ts';
 import { startTcpProxy, type TcpProxy } from '../support/proxies/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -7,13 +7,13 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../src/run/embedded/persisted-port.ts';
 import { startTemporal, type TemporalServer } from '../../src/run/embedded/temporal/temporal-server.ts';
-import { type Api, createdTask, waitForRecord } from '../support/service/started-api.ts';
+import { type Api, createdTask, waitForRecord } from '../support/service/call-api.ts';
 import { testTemporalCli } from '../support/processes/embedded-temporal-cli.ts';
-import { connectEngine, model } from '../support/service/installation.ts';
+import { connectEngine, model } from '../support/service/test-installation.ts';
 import { livingProcesses } from '../support/processes/processes.ts';
-import { createTestAccount, createTestEnvironment } from '../support/service/service.ts';
+import { createTestAccount, createTestEnvironment } from '../support/service/test-service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks/tasks.ts';
-import { spawnEntryPoint, type Running } from '../support/processes/videogen.ts';
+import { spawnEntryPoint, type Running } from '../support/processes/run-videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // Servers that are frozen (SIGSTOP) take connections and never respond, like overloaded ones. An outage is a

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
-  confirmCharge,
+  recordQueuing,
   pauseGeneration,
   failAndRefund,
   beginGeneration,
   touchGenerations,
 } from '../../src/tasks/task-rows.ts';
-import { intendProviderJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
 import { recordUpstreamEnd } from '../../src/tasks/jobs/job-ends.ts';
 import { listUnfinishedTasks } from '../../src/tasks/list/task-list.ts';
 import { acceptTask, acceptBatch } from '../../src/tasks/accept/accept-task.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { v7 as uuidv7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
-import { createTestAccount } from '../support/service/service.ts';
+import { createTestAccount } from '../support/service/test-service.ts';
 import { acceptTestTask, listedPrices, taskParam, requestOf } from '../support/tasks/tasks.ts';
 
 const minuteMs = 60_000;
@@ -46,7 +46,7 @@ describe('the deadline of a task', () => {
       [taskId, startedMs, seenMs],
     );
   const withJob = async (taskId: string) => {
-    await intendProviderJob(database.db, { taskId, ordinal: 1, provider: 'somewhere' });
+    await intendOwnMachineJob(database.db, { taskId, ordinal: 1, provider: 'somewhere' });
     await recordProviderJob(database.db, { taskId, ordinal: 1, jobId: 'job' });
   };
   /** Returns the rest of the deadline after an attempt that began and was last seen so long ago. */
@@ -65,7 +65,7 @@ describe('the deadline of a task', () => {
     ]) {
       const taskId = uuidv7();
       await accept({ taskId, accountId, ...requestOf(taskParam('stored')), listedPrices, deadlineMs: 2 * hourMs });
-      assert.equal((await confirmCharge(database.db, taskId))?.deadlineMs, 2 * hourMs);
+      assert.equal((await recordQueuing(database.db, taskId))?.deadlineMs, 2 * hourMs);
       assert.equal((await beginGeneration(database.db, taskId))?.leftMs, 2 * hourMs);
     }
   });
@@ -97,7 +97,7 @@ describe('the deadline of a task', () => {
   test('does not go on for a job that ended with its attempt', async () => {
     const taskId = await accepted();
     await start(taskId, 10 * minuteMs);
-    await intendProviderJob(database.db, { taskId, ordinal: 1, provider: 'here', jobId: taskId });
+    await intendOwnMachineJob(database.db, { taskId, ordinal: 1, provider: 'here', jobId: taskId });
     assert.equal((await leftAfter(taskId, 2 * hourMs, 2 * hourMs))?.leftMs, 10 * minuteMs - 15_000);
   });
 

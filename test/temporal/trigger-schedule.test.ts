@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createSchedule, readSchedule, triggerSchedule } from '../../src/temporal/schedules/schedules.ts';
-import { connectEngine, type EngineClient } from '../support/service/installation.ts';
-import { createTestEnvironment, type TestEnvironment } from '../support/service/service.ts';
+import { connectEngine, type EngineClient } from '../support/service/test-installation.ts';
+import { createTestEnvironment, type TestEnvironment } from '../support/service/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let environment: TestEnvironment;

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
-import { callbackPausesMs } from '../../src/tasks/callbacks/callback.ts';
+import { callbackPausesMs } from '../../src/tasks/callbacks/callback-schedule.ts';
 import { taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
 import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 

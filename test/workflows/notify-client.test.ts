@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
-import { type Owed, owedDeliveries, taskEventId } from '../../src/tasks/task-end-event.ts';
+import { type Owed, owedDeliveryIds, taskEventId } from '../../src/tasks/task-end-event.ts';
 import { callbackWorkflowId, taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
 import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -79,7 +79,7 @@ async function notified(
     const { scheduled, isTimedOut, pauses: taskPauses } = await attemptOf(task);
     const limitSeconds = msOf(scheduled?.scheduleToCloseTimeout) / 1_000;
     if (receiver === undefined) await serveCallbacks();
-    const [deliveryId = taskId] = owedDeliveries(taskId, owed).toReversed();
+    const [deliveryId = taskId] = owedDeliveryIds(taskId, owed).toReversed();
     const own = client.workflow.getHandle(callbackWorkflowId(deliveryId)).result();
     const ownWorkflow = await own.then(String, (error: unknown) => {
       if (error instanceof WorkflowNotFoundError) return undefined;

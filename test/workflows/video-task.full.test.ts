@@ -10,14 +10,14 @@ import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection/connect.ts';
 import type { Engine } from '../../src/catalogue/tasks/workflow-engine.ts';
 import { createEngine } from '../../src/temporal/workflows/create-engine.ts';
-import { ageTask } from '../support/database/aged.ts';
+import { ageTask } from '../support/database/aged-task.ts';
 import { patientEngine } from '../support/workflows/patient-engine.ts';
 import {
   createTestAccount,
   startTestWorker,
   type TestAccount,
   type TestEnvironment,
-} from '../support/service/service.ts';
+} from '../support/service/test-service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 

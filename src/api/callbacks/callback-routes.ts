@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
-import { webhookId } from '../../tasks/callbacks/callback.ts';
+import { webhookId } from '../../tasks/callbacks/callback-schedule.ts';
 import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
 import {
   attemptsInList,
@@ -18,8 +18,8 @@ import {
 import { listOwnDeliveries, maxRedelivered, redeliverFailed } from '../../tasks/callbacks/own-deliveries.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { findTask } from '../../tasks/task-rows.ts';
-import { deletedMessage } from '../../tasks/end/deleted-content.ts';
-import { ownTask } from '../core/authentication.ts';
+import { deletedMessage } from '../../tasks/end/content-placeholders.ts';
+import { requireOwnTask } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
 import { idField, oneOf, opaqueId } from '../core/request-fields.ts';
@@ -43,8 +43,8 @@ import {
   presentOperatorAttempt,
   presentOperatorCallback,
 } from './callback-view.ts';
-import { type RedeliverDeps, redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed-routes.ts';
-import { callbackSecretEndpoints } from './secret-routes.ts';
+import { type RedeliverDeps, redeliveredSchema, redeliveredSince, startRedeliveries } from './redeliver-failed.ts';
+import { callbackSecretEndpoints } from './signing-secret-routes.ts';
 
 const list = defineEndpoint({
   operationId: 'listCallbacks',
@@ -83,7 +83,7 @@ function cursorOf({ atUs, deliveryId: id }: { readonly atUs: number; readonly de
 type OneTask = { readonly taskId: string; readonly accountId: string; readonly nowMs: number };
 
 async function callbacksOfTask(db: Database, { taskId: requested, accountId, nowMs }: OneTask) {
-  const { taskId } = await ownTask(db, requested, accountId);
+  const { taskId } = await requireOwnTask(db, requested, accountId);
   const delivery = await findDelivery(db, taskId);
   return delivery === undefined ? [] : [presentCallback(delivery, await listDeliveryAttempts(db, taskId), nowMs)];
 }
@@ -146,7 +146,7 @@ const redeliverAll = defineEndpoint({
   data: redeliveredSchema,
   handler: async ({ caller: { accountId }, input }, deps: WithDb & RedeliverDeps) => {
     const owed = await redeliverFailed(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
-    return sendAll(owed, accountId, deps);
+    return startRedeliveries(owed, accountId, deps);
   },
 });
 
@@ -179,7 +179,7 @@ const redeliver = defineEndpoint({
   data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
   failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
   handler: async ({ caller, input }, deps: WithDb & RedeliverDeps) => {
-    const task = await ownTask(deps.db, input.taskId, caller.accountId);
+    const task = await requireOwnTask(deps.db, input.taskId, caller.accountId);
     const { deliveryId: taskId } = await sendAgain(task, () => requestRedelivery(deps.db, task.taskId), deps);
     return { taskId, webhookId: webhookId(taskId) };
   },

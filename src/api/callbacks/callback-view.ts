@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { callbackTimeoutMs, webhookId } from '../../tasks/callbacks/callback.ts';
+import { callbackTimeoutMs, webhookId } from '../../tasks/callbacks/callback-schedule.ts';
 import {
   type Delivery,
   type DeliveryAttempt,
@@ -7,7 +7,7 @@ import {
   maxStoredAttempts,
   type RecordedAttempt,
 } from '../../tasks/callbacks/deliveries.ts';
-import { eventTypes } from '../../tasks/callbacks/event.ts';
+import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import { hiddenValue, maxBodyChars } from '../../tasks/callbacks/recorded-exchange.ts';
 import {
   errorKind,

@@ -6,9 +6,9 @@ import type { WithDb } from '../core/endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
 import { oneOf, opaqueId, orNull, required } from '../core/request-fields.ts';
 import { cutPage, timedCursor, timedPage, nextCursorSchema, strictQuery } from '../core/query-parameters.ts';
-import { webhookId } from '../../tasks/callbacks/callback.ts';
+import { webhookId } from '../../tasks/callbacks/callback-schedule.ts';
 import { attemptsInList, deliveryStates, withAttempts } from '../../tasks/callbacks/deliveries.ts';
-import { eventTypes } from '../../tasks/callbacks/event.ts';
+import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import {
   findEventEndpoint,
   removeEventEndpoint,
@@ -17,8 +17,8 @@ import {
 } from '../../tasks/callbacks/event-endpoint.ts';
 import { eventEndpointSchema, eventSchema, presentEvent } from './event-view.ts';
 import { listOwnEvents, maxRedelivered, redeliverFailedEvents } from '../../tasks/callbacks/own-deliveries.ts';
-import { type RedeliverDeps, redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed-routes.ts';
-import { eventSecretEndpoints } from './secret-routes.ts';
+import { type RedeliverDeps, redeliveredSchema, redeliveredSince, startRedeliveries } from './redeliver-failed.ts';
+import { eventSecretEndpoints } from './signing-secret-routes.ts';
 
 const shown = z.strictObject({ endpoint: orNull(eventEndpointSchema) });
 
@@ -128,7 +128,7 @@ const redeliverAll = defineEndpoint({
   handler: async ({ caller: { accountId }, input }, deps: WithDb & RedeliverDeps) => {
     existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
     const owed = await redeliverFailedEvents(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
-    return sendAll(owed, accountId, deps);
+    return startRedeliveries(owed, accountId, deps);
   },
 });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { unixMs } from '../core/request-fields.ts';
 import { view } from '../core/view.ts';
 import { deliveryFields, presentProgress } from './callback-view.ts';
-import { eventTypes } from '../../tasks/callbacks/event.ts';
+import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import type { DeliveryAttempt } from '../../tasks/callbacks/deliveries.ts';
 import type { ListedEvent } from '../../tasks/callbacks/own-deliveries.ts';
 

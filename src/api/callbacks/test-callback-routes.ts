@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { testTaskId, webhookId } from '../../tasks/callbacks/callback.ts';
+import { testTaskId, webhookId } from '../../tasks/callbacks/callback-schedule.ts';
 import { deliveryError, errorOf } from './callback-view.ts';
 import { urlSchema } from '../../catalogue/input/request-text.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
@@ -8,10 +8,10 @@ import { oneOf } from '../core/request-fields.ts';
 import type { Dialect } from '../../accounts/keys/api-key.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import type { RefuseUrl } from '../../catalogue/input/request-text.ts';
-import type { EventType } from '../../tasks/callbacks/event.ts';
+import type { EventType } from '../../tasks/callbacks/account-event.ts';
 import type { ReceiverError } from '../../tasks/callbacks/receiver-error.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
-import { eventTypes } from '../../tasks/callbacks/event.ts';
+import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import { findEventEndpoint } from '../../tasks/callbacks/event-endpoint.ts';
 
 /** Accounts with a running test in this process: one each, because receivers may be slow. */

@@ -135,13 +135,13 @@ function requireBearerToken(ctx: Context): string {
  * Returns the caller's task. Another account's task is refused like an unknown
  * id, so that a client cannot probe for ids.
  */
-export async function ownTask(db: Database, taskId: string, accountId: string): Promise<Task> {
+export async function requireOwnTask(db: Database, taskId: string, accountId: string): Promise<Task> {
   const task = isUuid(taskId) ? await findTask(db, taskId) : undefined;
   if (task === undefined || task.accountId !== accountId) throw new HttpError('task_not_found');
   return task;
 }
 
-export async function ownAccount(db: Database, { accountId }: Caller): Promise<Account> {
+export async function requireOwnAccount(db: Database, { accountId }: Caller): Promise<Account> {
   const account = await findAccount(db, accountId);
   if (account === undefined) throw new Error('the account of a key does not exist');
   return account;

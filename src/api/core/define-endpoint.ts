@@ -27,12 +27,12 @@ import {
 import { uploadCommand } from '../../media/references/upload-rules.ts';
 import { HttpError, invalidRequest, maxBodyBytes } from './http-error.ts';
 import { isRefusal } from './to-http-error.ts';
-import { rateAnswerHeaders } from './limits/rate-headers.ts';
+import { rateHeaderDocs } from './limits/rate-headers.ts';
 import { rateKeyOf, limitReads, limitRefusals, type RateLimiter } from './limits/rate-limits.ts';
 import { withUploadSlot } from './limits/upload-slots.ts';
-import { allowSlowBody } from './server/body-time.ts';
-import { inlineBytes, readFields } from './server/read-fields.ts';
-import { readJson } from './server/read-json.ts';
+import { allowSlowBody } from './server/body-time-limit.ts';
+import { inlineBytes, readJsonOrForm } from './server/read-json-or-form.ts';
+import { readJson } from './server/read-body.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 
 /** The dependencies of the guards. */
@@ -95,7 +95,7 @@ export function defineEndpoint<
   const operation: Operation = {
     ...described,
     failures: failuresOf(described, failures),
-    answerHeaders: { ...(isForClients(scope) && rateAnswerHeaders), ...answerHeaders },
+    answerHeaders: { ...(isForClients(scope) && rateHeaderDocs), ...answerHeaders },
   };
   const { query, body } = spec;
   const run = async ({ identity, ctx, ...given }: GuardedRequest, deps: Deps) => {
@@ -111,7 +111,7 @@ export function defineEndpoint<
       guardRequest({ ctx, deps, authentication, operation }, async (identity) => {
         const takesMedia = operation.takesInlineFiles === true || operation.createsTask === true;
         const serve = async () => {
-          const reading = body && (operation.takesInlineFiles === true ? readFields : readJson)(ctx);
+          const reading = body && (operation.takesInlineFiles === true ? readJsonOrForm : readJson)(ctx);
           const json = await reading?.catch(takesMedia ? pointToUploads(deps) : rethrow);
           const given = { query: query && queryObject(ctx), body: json };
           succeed(ctx, operation, await run({ identity, ctx, ...given }, deps));

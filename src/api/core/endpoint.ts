@@ -137,7 +137,7 @@ export type Operation = Described & {
   readonly query?: z.ZodObject | undefined;
   readonly body?: z.ZodType | undefined;
   readonly data: z.ZodType;
-  /** Every error of this endpoint except those of `everyRequest`. */
+  /** Every error of this endpoint except those of `failuresOfEveryRequest`. */
   readonly failures: readonly ErrorCode[];
 };
 
@@ -145,7 +145,7 @@ export type Operation = Described & {
  * Errors that any request can get: before its route is matched, or because of a
  * bug of ours.
  */
-export const everyRequest: readonly ErrorCode[] = [
+export const failuresOfEveryRequest: readonly ErrorCode[] = [
   'malformed_request',
   'request_timeout',
   'url_too_long',

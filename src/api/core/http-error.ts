@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { describeFieldError, type FieldError, firstOfEachPath } from '../../platform/text/field-errors.ts';
 import { capPeriods } from '../../accounts/limits/spend-caps.ts';
-import { rateRefusalHeaders } from './limits/rate-headers.ts';
+import { refusalHeaderDocs } from './limits/rate-headers.ts';
 
 export const maxBodyBytes = 256 * 1024;
 /** The filter of a list by a hundred ids fits into this length. */
@@ -26,7 +26,7 @@ type More = {
 const credits = z.int().nonnegative();
 const withLimit = { data: z.strictObject({ limit: z.int().positive() }) };
 const retrySoon = { headers: { 'Retry-After': '5' } };
-const byRate = { addedHeaders: rateRefusalHeaders };
+const byRate = { addedHeaders: refusalHeaderDocs };
 
 /** Every error of the API. Codes are part of the contract. */
 export const errorCatalogue = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { choiceMessage } from '../../platform/text/validation-messages.ts';
-import { defaultOverlapSeconds, maxOverlapSeconds } from '../../tasks/callbacks/callback.ts';
+import { defaultOverlapSeconds, maxOverlapSeconds } from '../../tasks/callbacks/callback-schedule.ts';
 
 // Fields that several endpoints share. Messages state what is allowed.
 

@@ -16,8 +16,8 @@ import {
   strictQuery,
 } from '../core/query-parameters.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../core/idempotency-key.ts';
-import { creditBalance, ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
-import { presentUsageDay, usageDaySchema } from './usage-view.ts';
+import { creditBalance, ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-fields.ts';
+import { presentUsageDay, usageDaySchema } from './daily-usage-view.ts';
 import { listUsageDays } from '../../credits/reports/account-sums.ts';
 
 const booksFields = {

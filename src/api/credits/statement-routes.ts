@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { findAccount } from '../../accounts/accounts.ts';
-import { ownAccount } from '../core/authentication.ts';
+import { requireOwnAccount } from '../core/authentication.ts';
 import type { Context } from '../core/context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { existing, invalidRequest } from '../core/http-error.ts';
@@ -11,7 +11,7 @@ import { idParameter, strictQuery, textParameter } from '../core/query-parameter
 import { maxBookingLines, monthOf, readStatement } from '../../credits/reports/account-statement.ts';
 import { statementCsv } from '../../credits/reports/statement-csv.ts';
 import { presentStatement, statementSchema } from './statement-data-view.ts';
-import { statementHeaders, statementHtml } from './statement-view.ts';
+import { statementHeaders, statementHtml } from './statement-page.ts';
 
 const monthError = 'must be a month that has begun, such as 2026-01';
 const month = textParameter(monthError)
@@ -82,7 +82,7 @@ const ownData = defineEndpoint({
   query: strictQuery({ month }),
   data: statementSchema,
   handler: async ({ caller, query }, deps: ReadDeps) => {
-    const { accountId, createdAt } = await ownAccount(deps.db, caller);
+    const { accountId, createdAt } = await requireOwnAccount(deps.db, caller);
     return presentStatement(await readRequested({ accountId, query }, deps), { accountCreatedAt: createdAt });
   },
 });

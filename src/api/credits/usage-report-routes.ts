@@ -7,7 +7,7 @@ import { dayParameter, strictQuery } from '../core/query-parameters.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { csvLine } from '../../credits/reports/csv-line.ts';
 import { type GroupDay, listGroupDays, listLatencies, usageGroups } from '../../credits/reports/daily-task-costs.ts';
-import { groupDaySchema, modelUsageSchema, presentGroupDay, presentModels } from './usage-report-view.ts';
+import { groupDaySchema, modelUsageSchema, presentGroupDay, presentModelUsage } from './usage-report-view.ts';
 
 const maxDays = 92;
 const maxGroups = 20;
@@ -46,7 +46,7 @@ const report = defineEndpoint({
       read('model', maxModels),
       listLatencies(db, { accountId, ...days }),
     ]);
-    return { days: groupDays.map(presentGroupDay), models: presentModels(modelDays, latencies) };
+    return { days: groupDays.map(presentGroupDay), models: presentModelUsage(modelDays, latencies) };
   },
 });
 

@@ -39,7 +39,7 @@ export function presentGroupDay(day: GroupDay) {
 }
 
 /** Adds up the days of each model, the one with most credits first. */
-export function presentModels(days: readonly GroupDay[], latencies: readonly LatencyBucket[]) {
+export function presentModelUsage(days: readonly GroupDay[], latencies: readonly LatencyBucket[]) {
   const models = [...new Set(days.flatMap(({ id }) => id ?? []))].map((model) => {
     const own = days.filter(({ id }) => id === model);
     const sum = (of: keyof typeof counts) => own.reduce((total, day) => total + day[of], 0);

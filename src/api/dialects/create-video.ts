@@ -3,9 +3,9 @@ import type { Call, WithClock, WithDb } from '../core/endpoint.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { type Model, type ModelCatalogue, modelOfAlias, namesOfModels } from '../../catalogue/models/model.ts';
 import { unknownModelMessage } from '../../catalogue/input/spellings.ts';
-import { hostMedia, type InlineDeps } from './inline-media.ts';
-import { nameUnused } from './unused-fields.ts';
-import type { CreatedTask } from '../../tasks/accept/create-task.ts';
+import { storeInlineMedia, type InlineDeps } from './inline-media.ts';
+import { setUnusedHeader } from './unused-fields.ts';
+import type { CreatedTask } from '../../tasks/accept/order-task.ts';
 import { type OrderDeps, takeOrder } from '../tasks/create-task-routes.ts';
 import type { TranslateRequest } from '../../tasks/accept/task-request.ts';
 import { newTaskRecord, type TaskRecord } from '../../tasks/public-record.ts';
@@ -62,7 +62,7 @@ export async function createVideo(call: CreateCall, deps: CreateVideoDeps, given
   const { shape, request, names } = given;
   const { caller, ctx } = call;
   const pathOf = (field: string) => respell({ path: `input.${field}`, message: '' }, names).path;
-  const media = await hostMedia(deps, caller.accountId, { input: request.input, pathOf });
+  const media = await storeInlineMedia(deps, caller.accountId, { input: request.input, pathOf });
   const fields = { ...request.input, ...media };
   const input = { model: request.model, input: fields, callBackUrl: request.callBackUrl };
   const translate: TranslateRequest = (body, { parse, models }) => {
@@ -86,7 +86,7 @@ export async function createVideo(call: CreateCall, deps: CreateVideoDeps, given
     return { ok: false, errors };
   };
   const created = await takeOrder(ctx, deps, { caller, input, translate, dialect: shape });
-  nameUnused(ctx, request.unused);
+  setUnusedHeader(ctx, request.unused);
   return { record: await recordOf(deps, created), replayed: created.kind === 'replayed' ? { replayed: true } : {} };
 }
 

@@ -15,7 +15,7 @@ const notMedia = 'must be an http or https URL, or a data URL in base64';
  * Returns the fields of reference media with an upload of the account in place of each file, which may be a part of a form or a data URL.
  * Any other value is returned unchanged, for the parser to accept or to refuse. `pathOf`: the client's name for a field, for errors.
  */
-export async function hostMedia(
+export async function storeInlineMedia(
   deps: InlineDeps,
   accountId: string,
   { input, pathOf }: { readonly input: Media; readonly pathOf: (field: string) => string },
@@ -23,7 +23,7 @@ export async function hostMedia(
   const hosted: Record<string, unknown> = {};
   for (const { name } of mediaFields) {
     const value = input[name];
-    const host = (path: string, file: unknown) => hostInlineMedia(deps, accountId, { path, value: file });
+    const host = (path: string, file: unknown) => storeInlineFile(deps, accountId, { path, value: file });
     if (!Array.isArray(value)) {
       if (value !== undefined) hosted[name] = await host(pathOf(name), value);
       continue;
@@ -41,7 +41,7 @@ export async function hostMedia(
  * Stores the same file once, so that a repeated request has the same URLs and
  * matches its idempotency key.
  */
-export async function hostInlineMedia(
+export async function storeInlineFile(
   deps: InlineDeps,
   accountId: string,
   { path, value, notFile = notMedia }: { readonly path: string; readonly value: unknown; readonly notFile?: string },

@@ -1,5 +1,5 @@
 import type { Shape } from '../core/endpoint.ts';
-import { meantShape } from './base-url.ts';
+import { meantShape } from './wrong-base-url.ts';
 import { ark } from './ark/ark-shape.ts';
 import type { CallbackFormat } from '../../tasks/callbacks/callback-format.ts';
 import { adapterOf } from './dialect.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '../../accounts/keys/api-key.ts';
 import type { Context } from '../core/context.ts';
-import { ownTask } from '../core/authentication.ts';
+import { requireOwnTask } from '../core/authentication.ts';
 import { existing, HttpError } from '../core/http-error.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
@@ -8,21 +8,25 @@ import { mediaDeleted, type MediaDeps, sendMedia } from '../media/send-media.ts'
 import { type CancelDeps, cancelTaskFor } from '../../tasks/end/cancel-task.ts';
 import { type DeleteDeps, deleteEndedTask } from '../../tasks/end/delete-task.ts';
 import { requireEnded } from '../tasks/delete-task-routes.ts';
-import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import type { SeenTasks } from '../../tasks/list/record-tasks-seen.ts';
 import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
 
-export type ReadTaskDeps = WithDb & { readonly readTasks: ReadTasks };
+export type ReadTaskDeps = WithDb & { readonly seenTasks: SeenTasks };
 
 /** Reads a task of the caller. */
-export async function readTask({ db, readTasks }: ReadTaskDeps, caller: Caller, id: string | undefined): Promise<Task> {
-  const task = await ownTask(db, id ?? '', caller.accountId);
-  await readTasks.record(caller.by, [task]);
+export async function readTaskAsSeen(
+  { db, seenTasks }: ReadTaskDeps,
+  caller: Caller,
+  id: string | undefined,
+): Promise<Task> {
+  const task = await requireOwnTask(db, id ?? '', caller.accountId);
+  await seenTasks.record(caller.by, [task]);
   return task;
 }
 
 /** Reads a task of the caller. One whose content was deleted is not found, as in other APIs. */
-export async function storedTask(deps: ReadTaskDeps, caller: Caller, id: string | undefined): Promise<Task> {
-  const task = await readTask(deps, caller, id);
+export async function readStoredTask(deps: ReadTaskDeps, caller: Caller, id: string | undefined): Promise<Task> {
+  const task = await readTaskAsSeen(deps, caller, id);
   if (task.contentDeletedAt !== undefined) throw new HttpError('task_not_found');
   return task;
 }
@@ -82,7 +86,7 @@ export type RemoveDeps = CancelDeps & DeleteDeps & WithClock;
  * requires `content:delete`. A client that has lost the response repeats the request: within a minute of the cancellation it changes nothing.
  */
 export async function cancelOrDeleteVideo(deps: RemoveDeps, caller: Caller, id: string | undefined): Promise<string> {
-  const { taskId, state, failure, completedAt = 0 } = await ownTask(deps.db, id ?? '', caller.accountId);
+  const { taskId, state, failure, completedAt = 0 } = await requireOwnTask(deps.db, id ?? '', caller.accountId);
   if (failure?.failCode === 'cancelled' && deps.now() - completedAt < repeatMs) return taskId;
   const mayDelete = caller.scopes.includes('content:delete');
   // A cancelled task has nothing but its prompt, so a repeated request needs no further scope.
@@ -94,6 +98,6 @@ export async function cancelOrDeleteVideo(deps: RemoveDeps, caller: Caller, id: 
     const msg = 'the API key lacks the scope content:delete, which is required to delete a video that has ended';
     throw new HttpError('scope_missing', { msg });
   }
-  requireEnded(await deleteEndedTask(deps, await ownTask(deps.db, taskId, caller.accountId)));
+  requireEnded(await deleteEndedTask(deps, await requireOwnTask(deps.db, taskId, caller.accountId)));
   return taskId;
 }

@@ -9,7 +9,7 @@ export const unusedHeader = {
 
 const maxNames = 20;
 
-export function nameUnused(ctx: Pick<Context, 'set'>, paths: readonly string[] = []): void {
+export function setUnusedHeader(ctx: Pick<Context, 'set'>, paths: readonly string[] = []): void {
   if (paths.length > 0) ctx.set(header, paths.slice(0, maxNames).map(printable).join(', '));
 }
 

@@ -13,8 +13,8 @@ import type { AppRouter, Context } from '../core/context.ts';
 import { sendFile } from '../core/server/send-file.ts';
 import { documentsForClients, documentsOf, type Page, renderDocument, type Service } from './documents.ts';
 import { html } from './html.ts';
-import { navigation } from './navigation.ts';
-import { type Audience, referencePage } from './reference.ts';
+import { navigation } from './docs-navigation.ts';
+import { type Audience, referencePage } from './reference-page.ts';
 import { type SearchEntry, searchEntries } from './search-index.ts';
 
 /** The policy of the console: pages run only our code and send requests only to this service. */

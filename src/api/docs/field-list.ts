@@ -1,4 +1,4 @@
-import { type Description, type Parameter, resolve, type Schema } from './description.ts';
+import { type Description, type Parameter, resolve, type Schema } from './openapi-document.ts';
 import { type Html, html } from './html.ts';
 import { inlineMarkdown } from './markdown.ts';
 

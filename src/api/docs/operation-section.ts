@@ -1,7 +1,7 @@
 import { codeBlock, samplesBlock } from './samples/code-block.ts';
 import { curlSample } from './samples/curl-sample.ts';
-import { contentOf, type Description, resolve, resolveResponse, type Schema, successOf } from './description.ts';
-import { exampleOf } from './samples/examples.ts';
+import { contentOf, type Description, resolve, resolveResponse, type Schema, successOf } from './openapi-document.ts';
+import { exampleValue } from './samples/example-value.ts';
 import { parameterFields, schemaFields } from './field-list.ts';
 import { type Html, html } from './html.ts';
 import { blockMarkdown, inlineMarkdown } from './markdown.ts';
@@ -92,7 +92,7 @@ function responseExample(description: Description, { described }: Entry): Html |
   const [status, response] = successOf(described) ?? [];
   const [type, schema] = contentOf(response && resolveResponse(description, response).content) ?? [];
   if (schema === undefined || type?.includes('json') !== true) return undefined;
-  const text = JSON.stringify(exampleOf(description, schema, { isWhole: true }), undefined, 2);
+  const text = JSON.stringify(exampleValue(description, schema, { isWhole: true }), undefined, 2);
   return html`<details class="example">
     <summary>Example of response ${status}</summary>
     ${codeBlock({ text }, 'Example of the response')}

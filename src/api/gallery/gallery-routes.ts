@@ -11,7 +11,7 @@ import {
   textParameter,
 } from '../core/query-parameters.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import type { SeenTasks } from '../../tasks/list/record-tasks-seen.ts';
 import type { LinkStore } from '../tasks/task-view.ts';
 import { view } from '../core/view.ts';
 import { ratios } from '../../catalogue/input/input-bounds.ts';
@@ -46,7 +46,7 @@ const videoSchema = z
   .meta({ id: 'GalleryVideo' });
 
 type ViewDeps = { readonly resultStore: LinkStore };
-type ListDeps = WithDb & ViewDeps & { readonly readTasks: ReadTasks; readonly searchesPrompts: boolean };
+type ListDeps = WithDb & ViewDeps & { readonly seenTasks: SeenTasks; readonly searchesPrompts: boolean };
 
 function presentVideo({ resultStore }: ViewDeps, video: GalleryVideo) {
   const { taskId, param, result, isFavorite: favorite, tags, createdAt: createTime } = video;
@@ -101,7 +101,7 @@ const list = defineEndpoint({
     if (search !== undefined && words === undefined) return { videos: [], nextCursor: null };
     const filter = { accountId, model, ratio, isFavorite, tag, words, after, limit };
     const { videos, nextAfter } = await listVideos(deps.db, filter);
-    await deps.readTasks.record(by, videos);
+    await deps.seenTasks.record(by, videos);
     return { videos: videos.map((video) => presentVideo(deps, video)), nextCursor: nextAfter ?? null };
   },
 });

@@ -5,8 +5,8 @@ import { withInlineFiles } from '../core/define-endpoint.ts';
 import { type HttpError } from '../core/http-error.ts';
 import { becauseOfDisk, toHttpError } from '../core/to-http-error.ts';
 import { logError } from '../core/middleware/answer-errors.ts';
-import { maxInlineBytes } from '../core/server/read-fields.ts';
-import { readJson } from '../core/server/read-json.ts';
+import { maxInlineBytes } from '../core/server/read-json-or-form.ts';
+import { readJson } from '../core/server/read-body.ts';
 import type { McpServerDeps } from './mcp-server.ts';
 import type { ToolNeeds } from './tools.ts';
 

@@ -3,14 +3,14 @@ import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { z } from 'zod';
 import { type PriceDeps, presentPrices } from '../credits/price-view.ts';
 import { getCredits } from '../credits/credit-routes.ts';
-import { readTask, type ReadTaskDeps } from '../dialects/stored-video.ts';
+import { readTaskAsSeen, type ReadTaskDeps } from '../dialects/stored-video.ts';
 import { type EndpointOf, type GuardedRequest, type Guards, type NeedsOf, parse } from '../core/define-endpoint.ts';
 import type { ClientIdentity, DeepReadonly, WithClock } from '../core/endpoint.ts';
 import { existing } from '../core/http-error.ts';
 import { opaqueId, wholeNumber } from '../core/request-fields.ts';
 import { idempotencyKeySchema } from '../core/idempotency-key.ts';
-import { hostInlineMedia, type InlineDeps, isDataUrl } from '../dialects/inline-media.ts';
-import { fromJsonText, scalarOf } from '../dialects/given-field.ts';
+import { storeInlineFile, type InlineDeps, isDataUrl } from '../dialects/inline-media.ts';
+import { fromJsonText, scalarOf } from '../dialects/translate-fields.ts';
 import { isObject } from '../../platform/text/json.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../../media/references/upload-rules.ts';
@@ -18,7 +18,7 @@ import { listModels } from '../models/model-routes.ts';
 import { describeModel, modelWords } from './model-words.ts';
 import { type OrderDeps, takeOrder } from '../tasks/create-task-routes.ts';
 import { taskAfterWait } from '../tasks/long-poll.ts';
-import { quoteTaskPrice } from '../tasks/price-routes.ts';
+import { quoteTaskPrice } from '../tasks/task-price-routes.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
 import { findMaker } from '../../tasks/list/task-maker.ts';
 import { cancelTask } from '../tasks/cancel-routes.ts';
@@ -91,7 +91,7 @@ const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait 
 type ReadDeps = ReadTaskDeps & RecordDeps & { readonly taskWaiters: TaskWaiters };
 
 async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: ReadDeps) {
-  const task = await readTask(deps, identity.caller, taskId);
+  const task = await readTaskAsSeen(deps, identity.caller, taskId);
   const now = await taskAfterWait(ctx, deps, { task, waitSeconds });
   const maker = await findMaker(deps.db, taskId);
   return presentListedTask(deps, { ...now, createdBy: maker?.createdBy });
@@ -189,7 +189,7 @@ const uploadMedia: Tool<InlineDeps> = {
   run: async ({ given, identity }, deps) => {
     const { data } = parse(uploadInput, given);
     const value = isDataUrl(data) ? data : `data:application/octet-stream;base64,${data}`;
-    const url = String(await hostInlineMedia(deps, identity.caller.accountId, { path: 'data', value, notFile }));
+    const url = String(await storeInlineFile(deps, identity.caller.accountId, { path: 'data', value, notFile }));
     const upload = existing(uploadFromUrl(deps.publicUrl, url), 'media_missing');
     const fields = mediaFields.filter(({ media }) => media === uploadKinds[upload.fileName]).map(({ name }) => name);
     return { data: { url, fields }, text: `${url} for ${fields.join(', ')}` };

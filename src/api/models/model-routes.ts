@@ -6,7 +6,7 @@ import { maxPriceCredits, maxPriceNameLength } from '../../catalogue/prices/pric
 import { inputJsonSchema, sampleRequest } from '../../tasks/accept/task-request.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import { listPrices, priceLeadMs, setPriceAs, wasPriceSet, withdrawPriceAs } from '../../credits/prices/prices.ts';
-import { ownAccount } from '../core/authentication.ts';
+import { requireOwnAccount } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
@@ -28,7 +28,7 @@ import {
   strictQuery,
   textParameter,
 } from '../core/query-parameters.ts';
-import { presentRate, rateSchema } from '../accounts/account-view.ts';
+import { presentRate, rateSchema } from '../accounts/account-fields.ts';
 import type { RateLimiter } from '../core/limits/rate-limits.ts';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
 import { type PriceDeps, presentPrices, presentSetPrice, pricedModel, setPriceSchema } from '../credits/price-view.ts';
@@ -79,7 +79,7 @@ export const listModels = defineEndpoint({
   handler: async ({ caller }, deps: ListDeps) => {
     const { models } = deps.catalogue();
     const prices = await presentPrices(deps, caller.accountId);
-    const { createRate, unfinishedTasks, maxUnfinishedTasks } = await ownAccount(deps.db, caller);
+    const { createRate, unfinishedTasks, maxUnfinishedTasks } = await requireOwnAccount(deps.db, caller);
     const creates = presentRate(createRate ?? deps.createRate);
     return {
       models: prices

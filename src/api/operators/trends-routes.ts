@@ -4,7 +4,7 @@ import {
   listTopAccounts,
   readTrends,
   topAccountOrders,
-  trendPeriod,
+  trendBuckets,
   trendRanges,
 } from '../../library/operations/trends.ts';
 import { presentTrends, trendsSchema } from './trends-view.ts';
@@ -30,7 +30,7 @@ const trends = defineEndpoint({
   data: trendsSchema,
   handler: async ({ query }, { db, catalogue, now }: WithDb & WithCatalogue & WithClock) => {
     const { micros, currency } = catalogue().creditValue;
-    const period = trendPeriod(query.range, now());
+    const period = trendBuckets(query.range, now());
     const [fromMs = 0] = period.startTimes;
     const [figures, paid] = await Promise.all([
       readTrends(db, { fromMs, bucketMs: period.bucketMs, currency }),
@@ -58,7 +58,7 @@ const topAccounts = defineEndpoint({
     ),
   }),
   handler: async ({ query }, { db, now }: WithDb & WithClock) => {
-    const [fromMs = 0] = trendPeriod(query.range, now()).startTimes;
+    const [fromMs = 0] = trendBuckets(query.range, now()).startTimes;
     return { accounts: await listTopAccounts(db, fromMs, query.by) };
   },
 });

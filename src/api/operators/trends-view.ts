@@ -3,7 +3,7 @@ import { maxTasksRead } from '../../library/operations/overview-counts.ts';
 import {
   type JobsInBucket,
   type readTrends,
-  type TrendPeriod,
+  type TrendBuckets,
   type TrendRange,
   trendRanges,
 } from '../../library/operations/trends.ts';
@@ -61,7 +61,7 @@ export const trendsSchema = z
 
 type Trends = {
   readonly range: TrendRange;
-  readonly period: TrendPeriod;
+  readonly period: TrendBuckets;
   readonly figures: Awaited<ReturnType<typeof readTrends>>;
   readonly paid: readonly PaidMoney[];
   readonly credit: { readonly micros: number; readonly currency: string };
@@ -104,7 +104,7 @@ export function presentTrends({ range, period, figures, paid, credit }: Trends) 
   };
 }
 
-function providerOf({ startTimes }: TrendPeriod, jobs: readonly JobsInBucket[]) {
+function providerOf({ startTimes }: TrendBuckets, jobs: readonly JobsInBucket[]) {
   return ({ provider, refused, costMicros, ...sums }: JobsInBucket) => {
     const own = jobs.filter((one) => one.provider === provider);
     const at = (startTime: number) => own.find(({ bucket }) => bucket === startTime);

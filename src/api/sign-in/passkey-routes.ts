@@ -11,7 +11,7 @@ import {
 import { beginProof, consumeProof, type ProofKind } from '../../accounts/sign-in/pending-proofs.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import { signIn } from '../../accounts/sign-in/sign-in.ts';
-import { answerSignedIn, cookieHeader, meSchema } from './signed-in.ts';
+import { answerSignedIn, cookieHeader, meSchema } from './answer-signed-in.ts';
 import { browserSession, originOf, type SessionDeps } from './authenticate-session.ts';
 import {
   authenticationOptions,

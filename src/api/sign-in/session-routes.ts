@@ -2,7 +2,7 @@ import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { listSessions } from '../../accounts/sign-in/sessions.ts';
 import { changePassword, endOtherSessions, endOwnSession } from '../../accounts/sign-in/sign-in.ts';
-import { answerSignedIn, cookieHeader, meSchema } from './signed-in.ts';
+import { answerSignedIn, cookieHeader, meSchema } from './answer-signed-in.ts';
 import { originOf, type SessionDeps } from './authenticate-session.ts';
 import { checkPassword, hashNewPassword, type NewPasswordDeps, type PasswordDeps } from './check-password.ts';
 import { passwordField } from '../people/person-fields.ts';

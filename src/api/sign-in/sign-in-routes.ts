@@ -6,7 +6,7 @@ import { confirmSignUp, maxAccountNameLength } from '../../credits/sign-up/confi
 import { signUpModes } from '../../credits/sign-up/sign-up.ts';
 import { acceptLink, reauthenticate, signIn, signOut } from '../../accounts/sign-in/sign-in.ts';
 import { findUserByEmail, hasOperator } from '../../accounts/people/users.ts';
-import { answerSignedIn, cookieHeader, meSchema, presentMe } from './signed-in.ts';
+import { answerSignedIn, cookieHeader, meSchema, presentMe } from './answer-signed-in.ts';
 import { browserSession, originOf, type SessionDeps } from './authenticate-session.ts';
 import { checkPassword, hashNewPassword, type NewPasswordDeps, type PasswordDeps } from './check-password.ts';
 import { emailField, passwordField } from '../people/person-fields.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { cancelTaskAs, type CancelDeps, cancelTaskFor, stopGenerationOf } from '../../tasks/end/cancel-task.ts';
-import { actOnEach, outcomesOf, taskIdsField } from './many-tasks-routes.ts';
+import { actOnEach, outcomesOf, taskIdsField } from './act-on-many-tasks.ts';
 import { failCodes, finalStates } from '../../catalogue/tasks/task.ts';
 import { findTask } from '../../tasks/task-rows.ts';
-import { ownTask } from '../core/authentication.ts';
+import { requireOwnTask } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { existing } from '../core/http-error.ts';
 import { idField, opaqueId, reasonField } from '../core/request-fields.ts';
@@ -34,7 +34,7 @@ export const cancelTask = defineEndpoint({
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, input }, deps: CancelDeps) => {
-    const { taskId } = await ownTask(deps.db, input.taskId, caller.accountId);
+    const { taskId } = await requireOwnTask(deps.db, input.taskId, caller.accountId);
     return await cancelTaskFor(deps, taskId);
   },
 });

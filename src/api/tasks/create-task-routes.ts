@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { adapterOf } from '../dialects/dialect.ts';
-import { nameUnused, unusedHeader } from '../dialects/unused-fields.ts';
+import { setUnusedHeader, unusedHeader } from '../dialects/unused-fields.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../dialects/kie/kie-record.ts';
 import type { Context } from '../core/context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
@@ -10,7 +10,7 @@ import { HttpError, invalidRequest } from '../core/http-error.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../core/idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../core/limits/rate-headers.ts';
 import { presentTask, type RecordDeps, taskRecordSchema } from './task-view.ts';
-import type { CreatedTask, OrderedInput, OrderRefusal, OrderTask } from '../../tasks/accept/create-task.ts';
+import type { CreatedTask, OrderedInput, OrderRefusal, OrderTask } from '../../tasks/accept/order-task.ts';
 import type { NewTask } from '../../tasks/accept/create-outcome.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';
@@ -61,7 +61,7 @@ export const createTask = defineEndpoint({
     const { createdTask, taskRecord, taskRequest, unusedFields } = adapterOf(dialect);
     const order = { caller, input, dialect, translate: taskRequest };
     const { taskId, creditsCharged } = await takeOrder(ctx, deps, order);
-    nameUnused(ctx, unusedFields(input, deps.catalogue().models));
+    setUnusedHeader(ctx, unusedFields(input, deps.catalogue().models));
     const record = await recordAfterWait(call, deps, taskId);
     return record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record, deps.catalogue().models);
   },

@@ -3,9 +3,9 @@ import { uploadIdsOf } from '../../media/references/upload-rules.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { deleteTaskContentAs } from '../../tasks/end/content-deletion.ts';
 import { type DeleteDeps, deleteEndedTask, deleteFilesOf } from '../../tasks/end/delete-task.ts';
-import { actOnEach, outcomesOf, taskIdsField } from './many-tasks-routes.ts';
+import { actOnEach, outcomesOf, taskIdsField } from './act-on-many-tasks.ts';
 import { findTask } from '../../tasks/task-rows.ts';
-import { ownTask } from '../core/authentication.ts';
+import { requireOwnTask } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { existing, HttpError } from '../core/http-error.ts';
 import { idField, opaqueId, reasonField, unixMs } from '../core/request-fields.ts';
@@ -26,7 +26,7 @@ export const deleteTask = defineEndpoint({
   data: deletedTaskSchema,
   failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ caller, input }, deps: DeleteDeps) => {
-    return requireEnded(await deleteEndedTask(deps, await ownTask(deps.db, input.taskId, caller.accountId)));
+    return requireEnded(await deleteEndedTask(deps, await requireOwnTask(deps.db, input.taskId, caller.accountId)));
   },
 });
 

@@ -2,7 +2,7 @@ import { findAccount } from '../../accounts/accounts.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
 import { readTaskDetail } from '../../tasks/list/task-list.ts';
-import { countAhead, findMaker } from '../../tasks/list/task-maker.ts';
+import { countOwnTasksAhead, findMaker } from '../../tasks/list/task-maker.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
@@ -17,7 +17,7 @@ import {
   taskDetailSchema,
   type TaskSources,
 } from './task-detail-view.ts';
-import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import type { SeenTasks } from '../../tasks/list/record-tasks-seen.ts';
 import { presentTask, type RecordDeps } from './task-view.ts';
 
 type Deps = WithDb & RecordDeps & DetailDeps & { readonly publicUrl: string };
@@ -34,10 +34,10 @@ export const showTimeline = defineEndpoint({
   query: strictQuery({ taskId: taskIdParameter }),
   data: taskDetailSchema,
   failures: ['task_not_found'],
-  handler: async ({ caller, task: found }, deps: Deps & { readonly readTasks: ReadTasks }) => {
+  handler: async ({ caller, task: found }, deps: Deps & { readonly seenTasks: SeenTasks }) => {
     const task = existing(found, 'task_not_found');
     const sources = await readSources(deps, task);
-    await deps.readTasks.record(caller.by, [task]);
+    await deps.seenTasks.record(caller.by, [task]);
     const ledger = caller.scopes.includes('credits:read') ? sources.ledger : [];
     return presentTaskDetail(deps, { ...sources, ledger });
   },
@@ -67,7 +67,7 @@ async function readSources(deps: Deps, task: Task): Promise<TaskSources> {
     readTaskDetail(deps.db, task.taskId),
     findMaker(deps.db, task.taskId),
     uploadPreviewsOf(deps, task.accountId, mediaUrls),
-    isWaiting ? countAhead(deps.db, task.taskId) : undefined,
+    isWaiting ? countOwnTasksAhead(deps.db, task.taskId) : undefined,
     findAccount(deps.db, task.accountId),
   ]);
   return {

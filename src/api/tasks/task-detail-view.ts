@@ -11,7 +11,7 @@ import type { UploadPreview } from '../../media/references/upload-preview-links.
 import { taskWorkflowId } from '../../temporal/connection/task-queues.ts';
 import { orNull, unixMs } from '../core/request-fields.ts';
 import { view } from '../core/view.ts';
-import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
+import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-fields.ts';
 import {
   callbackSchema,
   operatorCallbackSchema,
@@ -19,7 +19,7 @@ import {
   presentOperatorCallback,
 } from '../callbacks/callback-view.ts';
 import {
-  contentDeleteTimeSchema,
+  contentDeletedAtSchema,
   type LinkStore,
   makerSchema,
   posterUrlOf,
@@ -41,7 +41,7 @@ export const taskDetailSchema = z
     mediaDeleteTime: unixMs
       .nullable()
       .meta({ description: 'When the video was or will be deleted; null without one.' }),
-    contentDeleteTime: contentDeleteTimeSchema,
+    contentDeleteTime: contentDeletedAtSchema,
     steps: z.array(stepSchema).meta({ description: 'In the order in which they began.' }),
     ledger: z.array(ledgerEntrySchema),
     callback: orNull(callbackSchema),

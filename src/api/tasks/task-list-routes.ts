@@ -4,7 +4,7 @@ import { failOutcome, type FailOutcome, failOutcomes } from '../../catalogue/tas
 import type { TaskFilter } from '../../tasks/list/task-filter.ts';
 import { readsAllTasks, unindexedFilters } from '../../tasks/list/filter-indexes.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
-import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import type { SeenTasks } from '../../tasks/list/record-tasks-seen.ts';
 import { taskSearch } from '../../tasks/list/task-search.ts';
 import {
   listedTaskSchema,
@@ -132,11 +132,11 @@ export const listTasksOfAccount = defineEndpoint({
   data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
   handler: async (
     { caller: { accountId, by }, query: { cursor: after, limit, ...query } },
-    deps: ListDeps & { readonly readTasks: ReadTasks },
+    deps: ListDeps & { readonly seenTasks: SeenTasks },
   ) => {
     const filter = { ...ownFilterOf(accountId, query, deps), after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
-    await deps.readTasks.record(by, page);
+    await deps.seenTasks.record(by, page);
     return { tasks: await Promise.all(page.map((task) => presentListedTask(deps, task))), nextCursor };
   },
 });

@@ -13,7 +13,7 @@ import { existing, HttpError } from '../core/http-error.ts';
 import { taskIdParameter } from '../core/query-parameters.ts';
 import { presentTask, type RecordDeps, taskRecordSchema } from './task-view.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
-import type { ReadTasks } from '../../tasks/list/read-tasks.ts';
+import type { SeenTasks } from '../../tasks/list/record-tasks-seen.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 
@@ -21,7 +21,7 @@ type Deps = WithDb &
   WithCatalogue &
   RecordDeps & {
     readonly taskWaiters: TaskWaiters;
-    readonly readTasks: ReadTasks;
+    readonly seenTasks: SeenTasks;
   };
 
 const recordInfo = defineEndpoint({
@@ -41,7 +41,7 @@ const recordInfo = defineEndpoint({
     if (task === undefined) throw taskNotFound(unknownTask);
     const isHeld = !isFinal(task.state) && (await longPoll(ctx, deps.taskWaiters, task));
     const now = isHeld ? existing(await findTask(deps.db, task.taskId), 'task_not_found') : task;
-    await deps.readTasks.record(caller.by, [now]);
+    await deps.seenTasks.record(caller.by, [now]);
     const record = await presentTask(deps, now);
     return taskRecord(record, deps.catalogue().models);
   },

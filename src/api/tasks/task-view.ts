@@ -92,12 +92,12 @@ export const posterUrlSchema = z
   .nullable()
   .meta({ description: 'A signed link to a still of the video; null without one.' });
 
-export const contentDeleteTimeSchema = unixMs.nullable().meta({
+export const contentDeletedAtSchema = unixMs.nullable().meta({
   description: 'When prompt, images and video were deleted, on request or after their retention.',
 });
 
 export const listedTaskSchema = taskRecordSchema
-  .extend({ createdBy: makerSchema, posterUrl: posterUrlSchema, contentDeleteTime: contentDeleteTimeSchema })
+  .extend({ createdBy: makerSchema, posterUrl: posterUrlSchema, contentDeleteTime: contentDeletedAtSchema })
   .meta({ id: 'ListedTask' });
 
 /** Adds the fields that only operators receive. */

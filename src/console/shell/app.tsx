@@ -11,11 +11,11 @@ import { SignUpPage } from '../features/sign-up/sign-up-page.tsx';
 import { AccountPages, OperatorPages } from '../lazy-areas.tsx';
 import { Toasts } from '../ui/feedback/toast.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
-import { GateWaiting } from './gate.tsx';
+import { GateWaiting } from './signed-out-frame.tsx';
 import { Forbidden, NoAccount, NotFound } from './page-states.tsx';
 import { shellText } from './shell-text.ts';
 import { AccountShell, OpsShell } from './shell.tsx';
-import { Sudo } from './sudo.tsx';
+import { Sudo } from './sudo-prompt.tsx';
 
 /** The pages before a sign-in, and behind them those of the signed-in person. */
 export function App() {

@@ -7,7 +7,7 @@ import { brand } from '../api/page-brand.ts';
 import { Button } from '../ui/controls/button.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { AccountBanners, OperatorBanners } from './banners/banners.tsx';
-import { Mark } from './mark.tsx';
+import { Mark } from './brand-mark.tsx';
 import { OfflineBanner } from './banners/offline-banner.tsx';
 import { shellText } from './shell-text.ts';
 import { AccountSidebar, OpsSidebar } from './sidebar.tsx';

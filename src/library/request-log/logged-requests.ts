@@ -33,7 +33,7 @@ export const maxEndpointLength = 200;
 const timeOf = (ms: string) => `timestamptz 'epoch' + ${ms} * interval '1 millisecond'`;
 
 /** Writes a batch. A batch whose first commit was uncertain can be written again. */
-export const insertRequests = none<[requests: readonly FinishedRequest[]]>({
+export const insertLoggedRequests = none<[requests: readonly FinishedRequest[]]>({
   name: 'insert-api-requests',
   text: `
 insert into api_requests (id, account_id, key_id, user_id, ended_at, duration_ms, method, endpoint, tool, status, error_code, task_id)
@@ -76,7 +76,7 @@ const { $, values } = parametersOf<Omit<RequestFilter, 'statusClass'> & { readon
 });
 
 /** Lists the account's requests, the latest end first. A filter reads the whole log of the account at most, whose length is limited. */
-export const listRequests = many<LoggedRequest, [filter: RequestFilter]>({
+export const listLoggedRequests = many<LoggedRequest, [filter: RequestFilter]>({
   name: 'list-api-requests',
   plannedAnew: true,
   text: `
@@ -95,7 +95,7 @@ order by ended_at desc, id desc limit ${$.limit}`,
 });
 
 /** The time of the request after the newest `length` of all accounts, in Unix milliseconds; undefined if there are at most that many. */
-export const findCutoff = maybeOne<{ readonly endedAt: number }, [length: number]>({
+export const findLogCutoff = maybeOne<{ readonly endedAt: number }, [length: number]>({
   name: 'find-api-request-cutoff',
   text: `select ended_at as "endedAt" from api_requests order by ended_at desc offset $1 limit 1`,
 });

@@ -9,7 +9,7 @@ import type { Actor } from '../../accounts/operators/operator.ts';
 import { lockDataFolder } from '../embedded/data-folder.ts';
 import { readPort } from '../embedded/persisted-port.ts';
 import { clusterFolderOf } from '../embedded/postgres/postgres-cluster.ts';
-import { postgresFolder } from '../embedded/folders.ts';
+import { postgresFolder } from '../embedded/server-folders.ts';
 import { findPostgres, startPostgres } from '../embedded/postgres/postgres.ts';
 import { type Account, findAccount } from '../../accounts/accounts.ts';
 import { createDatabase, type Database } from '../../platform/database/database.ts';

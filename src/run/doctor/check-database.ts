@@ -1,7 +1,7 @@
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { unservedModels, type WorkerReport } from '../../catalogue/models/served-models.ts';
 import { errorCode, messageOf } from '../../platform/errors.ts';
-import { secretProblem, trySecrets } from '../main/check-secret.ts';
+import { secretProblem, trySecrets } from '../main/report-changed-secret.ts';
 import { clockWarnMs } from '../../platform/database/clock.ts';
 import { createDatabase, type Database } from '../../platform/database/database.ts';
 import { type DatabaseFacts, listMissingRights, readDatabaseFacts } from './database-facts.ts';
@@ -12,7 +12,7 @@ import { listSetPriceNames } from '../../credits/prices/prices.ts';
 import { type PaymentsToCheck, paymentsFinding } from './check-payments.ts';
 import { readPaymentHealth } from '../../credits/payments/payment-health.ts';
 import { pricesFinding } from './check-prices.ts';
-import { resultsFinding } from './check-results.ts';
+import { shortfallsFinding } from './check-shortfalls.ts';
 import { listShortfalls } from '../../tasks/list/task-reports.ts';
 import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 
@@ -164,7 +164,7 @@ async function schemaFindings(
           await secretFinding(db, secrets),
           modelsFinding({ catalogue, catalogueFile }, await listWorkerReports(db)),
           pricesFinding(catalogue.models, await listSetPriceNames(db)),
-          resultsFinding(await listShortfalls(db)),
+          shortfallsFinding(await listShortfalls(db)),
           paymentsFinding({ provider, packages: catalogue.packages.size }, await readPaymentHealth(db)),
         ]),
   ];

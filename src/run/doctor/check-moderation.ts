@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { type Config, secretReader } from '../config/config.ts';
-import { installationHook } from '../config/settings.ts';
+import { defaultModerationHook } from '../config/process-settings.ts';
 import { createModerator, type HookProblem, type Verdict } from '../../providers/moderation/moderator.ts';
 import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 
@@ -8,7 +8,7 @@ const check = 'moderation';
 const harmless = 'A lighthouse by the sea at sunrise.';
 const page = 'docs/moderation.md';
 
-type Settings = Parameters<typeof installationHook>[0] & Pick<Config, 'catalogue' | 'catalogueFile'>;
+type Settings = Parameters<typeof defaultModerationHook>[0] & Pick<Config, 'catalogue' | 'catalogueFile'>;
 
 /** Has each hook check a harmless prompt, as a create would. Returns nothing without hooks. */
 export async function checkModeration(settings: Settings, { isApi }: { isApi: boolean }): Promise<readonly Finding[]> {
@@ -22,7 +22,7 @@ export async function checkModeration(settings: Settings, { isApi }: { isApi: bo
 async function checkHook(settings: Settings, model: string, isApi: boolean): Promise<readonly Finding[]> {
   const problems: HookProblem[] = [];
   const moderator = createModerator({
-    installation: installationHook(settings),
+    installation: defaultModerationHook(settings),
     catalogue: () => settings.catalogue,
     readSecret: secretReader(dirname(settings.catalogueFile ?? '')),
     linkTo: (url) => url,

@@ -14,7 +14,7 @@ import { failure, type Finding, ok, warning } from './finding.ts';
 const leastBits = 96;
 
 /** Estimates the entropy of the text alone; a published secret passes. */
-export function checkSecret(secret: string): Finding {
+export function checkSecretEntropy(secret: string): Finding {
   const counts = new Map<string, number>();
   for (const letter of secret) counts.set(letter, (counts.get(letter) ?? 0) + 1);
   const shares = [...counts.values()].map((count) => count / secret.length);

@@ -2,12 +2,12 @@ import type { Config } from '../config/config.ts';
 import { type QueueName, queueNames } from '../../temporal/connection/task-queues.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 import { defaultStore } from '../../media/store/open-store.ts';
-import { workFolderOf } from '../config/settings.ts';
+import { workFolderOf } from '../config/process-settings.ts';
 import { isTestKey } from '../../credits/payments/stripe/stripe-provider.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
-import { checkAllowList, checkCatalogue, checkLostJobs, checkPublicUrl, checkSecret } from './check-settings.ts';
-import { checkInstallation } from './check-installation.ts';
+import { checkAllowList, checkCatalogue, checkLostJobs, checkPublicUrl, checkSecretEntropy } from './check-settings.ts';
+import { checkOwnership } from './check-ownership.ts';
 import { checkMailServer } from './check-mail.ts';
 import { checkModeration } from './check-moderation.ts';
 import { checkDisk, checkStore } from './check-store.ts';
@@ -117,7 +117,7 @@ const checks: readonly DoctorCheck[] = [
     name: 'installation',
     isNeeded: ({ usesFiles }) => usesFiles,
     run: ({ config, databaseUrl: url, temporal }) =>
-      url === undefined ? [] : checkInstallation(url, config, temporal?.namespace ?? config.temporalNamespace),
+      url === undefined ? [] : checkOwnership(url, config, temporal?.namespace ?? config.temporalNamespace),
   },
   {
     name: 'second result store',
@@ -164,7 +164,7 @@ function settingFindings({ config, secret, role, serves, isShared }: Scope): rea
   const sendsCallbacks = role === 'api' || serves('callbacks');
   const fetchesImages = serves('generation', 'generation-remote');
   return [
-    ...(secret === undefined ? [] : [checkSecret(secret)]),
+    ...(secret === undefined ? [] : [checkSecretEntropy(secret)]),
     ...(role === 'worker' && !isShared ? [] : [checkPublicUrl(config)]),
     ...(sendsCallbacks ? [checkAllowList('CALLBACK_ALLOW', config.callbackAllow, isShared)] : []),
     ...(fetchesImages ? [checkAllowList('IMAGE_ALLOW', config.imageAllow, isShared)] : []),

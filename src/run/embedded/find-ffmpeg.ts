@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ffmpegBinary } from '../../media/ffmpeg/ffmpeg-binary.ts';
 import { messageOf, SetupError } from '../../platform/errors.ts';
-import { fetchProgram, type PackagedProgram } from './packaged-program.ts';
+import { downloadProgram, type PackagedProgram } from './download-program.ts';
 
 const version = '9.0.2';
 /** The package `imageio-ffmpeg` 0.8.1, GPL version 3. The Dockerfile pins the same one. */
@@ -52,7 +52,7 @@ export async function findFfmpeg({ explicitPath, cacheFolder, log, files }: Ffmp
   if (runs(cached)) return cached;
   log(`Downloading ${pinnedFfmpeg.title} (about 65 MB, once) to ${cacheFolder}.`);
   try {
-    await fetchProgram(pinnedFfmpeg, { target: cached, log, files });
+    await downloadProgram(pinnedFfmpeg, { target: cached, log, files });
     if (runs(cached)) return cached;
     throw new Error('the program does not run on this machine');
   } catch (cause) {

@@ -8,17 +8,17 @@ import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { fatalErrors } from '../main/run-until-signal.ts';
 import { defaultStore } from '../../media/store/open-store.ts';
-import { type RunningPart, type Settings, settingsWith } from '../config/settings.ts';
+import { type RunningPart, type Settings, settingsWith } from '../config/process-settings.ts';
 import { startApi } from '../main/start-api.ts';
-import { startMetricsServer } from '../main/monitoring/start-metrics.ts';
+import { startMetricsServer } from '../main/monitoring/metrics-server.ts';
 import { type RunningWorker, startWorker } from '../main/start-worker.ts';
 import { startTracing } from '../main/monitoring/tracing.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { migrateToLatest, newerSchema } from '../schema/migrator.ts';
 import { findFfmpeg } from './find-ffmpeg.ts';
-import { refundRestored } from './refund-restored.ts';
+import { refundAfterRestore } from './refund-after-restore.ts';
 import { listenError } from '../../platform/process/startup-errors.ts';
-import { foldersOfServers, postgresFolder, temporalFolder } from './folders.ts';
+import { foldersOfServers, postgresFolder, temporalFolder } from './server-folders.ts';
 import { recordCatalogue } from './recorded-catalogue.ts';
 import { lockDataFolder, openLog, persistedSecret, recordAddress } from './data-folder.ts';
 import { freePort } from './persisted-port.ts';
@@ -61,7 +61,10 @@ export async function startService(
     const { cacheFolder, ffmpegPath: explicitPath } = config;
     const ffmpegPath = await findFfmpeg({ explicitPath, cacheFolder, log: say });
     const { log, path: logPath } = await openLog(config);
-    const found = await Promise.allSettled([findDatabase(config, say, log, signal), findTemporal(config, say, signal)]);
+    const found = await Promise.allSettled([
+      findOrStartDatabase(config, say, log, signal),
+      findOrStartTemporal(config, say, signal),
+    ]);
     for (const part of found) if (part.status === 'fulfilled') closings.push(part.value.stop);
     const [database, temporal] = found;
     if (database.status === 'rejected') throw database.reason;
@@ -79,7 +82,7 @@ export async function startService(
     exportProcessMetrics(metrics);
     closings.push((await startTracing(settings, log)).close);
     closings.push((await startMetricsServer(settings, log, metrics)).close);
-    if (isRestored) await refundRestored(settings, say, signal);
+    if (isRestored) await refundAfterRestore(settings, say, signal);
     const worker = await startWorker(settings, log, fatal.reject, metrics);
     closings.push(worker.close);
     reportLateWorkers(worker, say);
@@ -129,7 +132,7 @@ const notOurs = () => Promise.resolve();
 const databaseWaitMs = 120_000;
 
 /** Returns the configured database, or starts the embedded one, and migrates it. */
-export async function findDatabase(config: Config, say: Say, log: Log, signal: AbortSignal) {
+export async function findOrStartDatabase(config: Config, say: Say, log: Log, signal: AbortSignal) {
   const { url, stop } =
     config.databaseUrl === undefined
       ? await startPostgres({ folder: postgresFolder(config), log: say, signal })
@@ -155,7 +158,7 @@ export async function findDatabase(config: Config, say: Say, log: Log, signal: A
 const tasksOnly = encodeURIComponent('WorkflowType="videoTask"');
 
 /** Returns the configured Temporal, or starts the embedded one. */
-export async function findTemporal(config: Config, say: Say, signal: AbortSignal) {
+export async function findOrStartTemporal(config: Config, say: Say, signal: AbortSignal) {
   if (config.temporal !== undefined)
     return { settings: { temporal: config.temporal, embeddedPorts: [] }, stop: notOurs };
   const { cacheFolder, temporalCliPath: explicitPath, path: searchPath, temporalNamespace: namespace } = config;

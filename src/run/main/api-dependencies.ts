@@ -1,8 +1,13 @@
 import type { Engine } from '../../catalogue/tasks/workflow-engine.ts';
 import { dirname } from 'node:path';
-import { createTestCallbacks } from '../../tasks/callbacks/test-callback.ts';
+import { createTestCallbacks } from '../../tasks/callbacks/send-test-callback.ts';
 import { secretReader } from '../config/config.ts';
-import { createRequestParser, installationHook, ownEndpoints, type Settings } from '../config/settings.ts';
+import {
+  createRequestParser,
+  defaultModerationHook,
+  ownServerAddresses,
+  type Settings,
+} from '../config/process-settings.ts';
 import type { AppNeeds } from '../../api/app.ts';
 import { HttpError } from '../../api/core/http-error.ts';
 import { createLimiters } from '../../api/core/limits/limiters.ts';
@@ -17,7 +22,7 @@ import { originsOf } from '../../media/store/store-location.ts';
 import { uploadFromUrl, uploadKey } from '../../media/references/upload-rules.ts';
 import { installationSources } from '../metrics/scrape-sources.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { readAtScrapes } from '../metrics/read-at-scrapes.ts';
+import { exportScrapedGauges } from '../metrics/export-scraped-gauges.ts';
 import { watchSoldModels } from '../../catalogue/models/worker-report-loops.ts';
 import { createModerator } from '../../providers/moderation/moderator.ts';
 import { isInNetworks } from '../../platform/outbound/guard/allow-list.ts';
@@ -28,19 +33,19 @@ import { createIdentityProvider } from '../../accounts/sign-in/identity-provider
 import { oidcCallbackPath } from '../../api/sign-in/oidc-routes.ts';
 import { withResponseLimit } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { createRequestLog } from '../../library/request-log/request-log.ts';
+import { createRequestLog } from '../../library/request-log/request-log-buffer.ts';
 import { createKeyTouches } from '../../accounts/keys/key-touches.ts';
 import type { TaskToStop } from '../../tasks/end/cancel-task.ts';
-import { type OrderDeps, orderTask } from '../../tasks/accept/create-task.ts';
+import { type OrderDeps, orderTask } from '../../tasks/accept/order-task.ts';
 import type { ProviderTest } from '../../catalogue/providers/provider-test-outcome.ts';
-import { createReadTasks } from '../../tasks/list/read-tasks.ts';
-import { createTaskAcceptor } from '../../tasks/accept/task-acceptor.ts';
+import { createSeenTasks } from '../../tasks/list/record-tasks-seen.ts';
+import { createTaskAcceptor } from '../../tasks/accept/accept-in-batches.ts';
 import { createTaskWaiters } from '../../tasks/task-waiters.ts';
-import { owedDeliveries } from '../../tasks/task-end-event.ts';
+import { owedDeliveryIds } from '../../tasks/task-end-event.ts';
 import { createUncertainCreates } from '../../tasks/accept/uncertain-creates.ts';
 import { createTaskProgress } from '../../temporal/workflows/task-progress.ts';
 import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';
-import { type Core, openCore } from './core.ts';
+import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import { currentTracing } from './monitoring/tracing.ts';
 
 /** Prometheus discards the whole scrape after ten seconds. */
@@ -49,7 +54,7 @@ const scrapeLimitMs = 3_000;
 /** A moderation hook reads an uploaded image immediately. */
 const hookLinkMs = 10 * 60_000;
 
-export type ApiDependencies = Pick<Core, 'events'> & {
+export type ApiDependencies = Pick<SharedDependencies, 'events'> & {
   readonly needs: AppNeeds;
   /** Completes what responses left to do after them; call it once no request is running. */
   drain(limitMs: number): Promise<void>;
@@ -68,11 +73,11 @@ export async function openApiDependencies(
 ): Promise<ApiDependencies> {
   const resultStore = await openStore(settings, log, { writes: true });
   const readHookSecret = secretReader(dirname(settings.catalogueFile ?? ''));
-  const core = openCore(settings, log, metrics, { part: 'api', readHookSecret, retries: false });
+  const core = openSharedDependencies(settings, log, metrics, { part: 'api', readHookSecret, retries: false });
   const { db, catalogue, events, box } = core;
   const given = fromSettings(settings);
   const sellsCredits = given.payments !== undefined;
-  readAtScrapes(
+  exportScrapedGauges(
     metrics.registry,
     installationSources(withResponseLimit(db, scrapeLimitMs), catalogue.current, { sellsCredits }),
   );
@@ -88,7 +93,7 @@ export async function openApiDependencies(
     formatOf: callbackFormatOf,
     serviceName: settings.brand.name,
     allow: settings.callbackAllow,
-    own: ownEndpoints(settings),
+    own: ownServerAddresses(settings),
   });
   const uncertainCreates = createUncertainCreates({ db, log, events });
   const orders = orderDepsOf(core, {
@@ -109,7 +114,7 @@ export async function openApiDependencies(
     box,
     resultStore,
     taskWaiters: createTaskWaiters(db),
-    readTasks: createReadTasks(db, log),
+    seenTasks: createSeenTasks(db, log),
     keyTouches: createKeyTouches(db),
     now: Date.now,
     catalogueState: catalogue.state,
@@ -134,7 +139,7 @@ export async function openApiDependencies(
 
 type OtherOrderDeps = Pick<OrderDeps, 'isSold' | 'diskProblem' | 'moderator' | 'refundUncertain' | 'startTask'>;
 
-function orderDepsOf({ db, log, events, settings, catalogue }: Core, others: OtherOrderDeps): OrderDeps {
+function orderDepsOf({ db, log, events, settings, catalogue }: SharedDependencies, others: OtherOrderDeps): OrderDeps {
   return {
     db,
     log,
@@ -157,12 +162,16 @@ function unlessDiskFull(store: StoreUpload, diskProblem: OrderDeps['diskProblem'
 }
 
 /** The check of content before the charge. Hooks read images of ours by links. */
-function openModerator({ settings, catalogue, events, log }: Core, store: ResultStore, readSecret: SecretReader) {
+function openModerator(
+  { settings, catalogue, events, log }: SharedDependencies,
+  store: ResultStore,
+  readSecret: SecretReader,
+) {
   const linkTo = (url: string) => {
     const upload = uploadFromUrl(settings.publicUrl, url);
     return upload === undefined ? url : store.link(uploadKey(upload), hookLinkMs);
   };
-  const hooks = { installation: installationHook(settings), own: ownEndpoints(settings), readSecret };
+  const hooks = { installation: defaultModerationHook(settings), own: ownServerAddresses(settings), readSecret };
   return createModerator({ ...hooks, catalogue: catalogue.current, linkTo, events, log });
 }
 
@@ -239,5 +248,5 @@ function createEngineCalls(engine: Engine, log: Log) {
 /** The workflow stops the generation and sends callback and event, which are started here for a task that has no workflow. */
 async function stopTask(engine: Engine, { taskId, accountId, ...owed }: TaskToStop): Promise<void> {
   if (await engine.cancelWorkflow(taskId)) return;
-  for (const deliveryId of owedDeliveries(taskId, owed)) await engine.startDelivery({ deliveryId, accountId });
+  for (const deliveryId of owedDeliveryIds(taskId, owed)) await engine.startDelivery({ deliveryId, accountId });
 }

@@ -2,10 +2,10 @@ import { readConfig } from '../config/config.ts';
 import { createLog, type Log } from '../../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { exportProcessMetrics } from '../metrics/process-metrics.ts';
-import { startMetricsServer } from './monitoring/start-metrics.ts';
+import { startMetricsServer } from './monitoring/metrics-server.ts';
 import { fatalErrors, printAndExit, runUntilSignal, signalled, tolerateOutputErrors } from './run-until-signal.ts';
 import { startTracing } from './monitoring/tracing.ts';
-import { externalSettings, type RunningPart, type Settings } from '../config/settings.ts';
+import { externalSettings, type RunningPart, type Settings } from '../config/process-settings.ts';
 
 type StartPart = (
   settings: Settings,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log/log.ts';
-import type { RunningPart } from '../config/settings.ts';
+import type { RunningPart } from '../config/process-settings.ts';
 
 /** The process exits after this time even if it is not drained, because an orchestrator would kill it anyway. */
 export const processDrainMs = 45_000;

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runProcess } from './run-process.ts';
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../config/process-settings.ts';
 import { startWorker } from './start-worker.ts';
 
 /** Runs a process with workers only until it is stopped. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { mailServiceOf } from '../../platform/brand/brand.ts';
-import type { RunningPart, Settings } from '../config/settings.ts';
+import type { RunningPart, Settings } from '../config/process-settings.ts';
 import { createApp } from '../../api/app.ts';
 import { publishConsole } from '../../api/console/serve-console.ts';
 import { startHttpServer } from '../../api/core/server/server.ts';
@@ -13,9 +13,9 @@ import { type Database, withResponseLimit } from '../../platform/database/databa
 import type { Log } from '../../platform/log/log.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { mailBoxOf, openApiDependencies } from './api-dependencies.ts';
-import { reportSecret } from './check-secret.ts';
+import { reportChangedSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/readiness.ts';
-import { watchInstallation } from './monitoring/watch-installation.ts';
+import { watchOwnership } from './monitoring/watch-ownership.ts';
 import { foldersOf, watchDisks } from './monitoring/watch-disks.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */
@@ -43,12 +43,12 @@ export async function startApi(
   const { events } = parts;
   const { db, taskWaiters } = parts.needs;
   const { databaseUrl, host, port, publicUrl } = settings;
-  const belonging = await watchInstallation({ db, settings, log, isWorker: false }).catch(async (error: unknown) => {
+  const belonging = await watchOwnership({ db, settings, log, isWorker: false }).catch(async (error: unknown) => {
     await parts.close();
     throw error;
   });
   const readiness = await watchReadiness({ part: 'api', databaseUrl, events, log, pauseMs: readinessPauseMs });
-  await reportSecret(db, settings, log, say);
+  await reportChangedSecret(db, settings, log, say);
   const folders = foldersOf(settings);
   const disks = await watchDisks({ part: 'api', folders, events, log, pauseMs: readinessPauseMs });
   metrics.readiness.set('api', reasons);

@@ -10,16 +10,16 @@ import { ensureSchedules } from '../../temporal/schedules/schedules.ts';
 import { makePrivateFolder } from '../../platform/process/startup-errors.ts';
 import { openStore, openStoreForLinks } from '../../media/store/open-store.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
-import { reportSecret } from './check-secret.ts';
+import { reportChangedSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/readiness.ts';
 import { foldersOf, watchDisks } from './monitoring/watch-disks.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
-import type { RunningPart, Settings } from '../config/settings.ts';
+import type { RunningPart, Settings } from '../config/process-settings.ts';
 import { installTemporalRuntime } from '../../temporal/connection/temporal-runtime.ts';
 import { watchSchedules } from '../../temporal/schedules/watch-schedules.ts';
 import { openWorkerDependencies, type WorkerDependencies } from './worker-dependencies.ts';
-import { type Belonging, watchInstallation } from './monitoring/watch-installation.ts';
-import { createPollers } from './pollers.ts';
+import { type OwnershipWatch, watchOwnership } from './monitoring/watch-ownership.ts';
+import { createTemporalWorkers } from './temporal-workers.ts';
 import type { WorkerParts } from './wire-activities.ts';
 import { mainQueue } from './worker-options.ts';
 
@@ -54,7 +54,7 @@ export async function startWorker(
   const refusesWork = () => [...belonging.problems(), ...disks.problems()][0];
   const dependencies = openWorkerDependencies(settings, log, metrics, media, refusesWork);
   const belonging = await belongingOf(settings, dependencies, log);
-  await reportSecret(dependencies.parts.db, settings, log);
+  await reportChangedSecret(dependencies.parts.db, settings, log);
   const parts = wrap(dependencies.parts);
   // The SDK's own retries would throw from a timer once the connection is closed.
   const temporal = connectTemporal(settings.temporal, { retries: false });
@@ -72,7 +72,13 @@ export async function startWorker(
     ...disks.problems(),
   ]);
   const stopping = new AbortController();
-  const pollers = createPollers(settings, { parts, log, onFatal, client: temporal.client, signal: stopping.signal });
+  const pollers = createTemporalWorkers(settings, {
+    parts,
+    log,
+    onFatal,
+    client: temporal.client,
+    signal: stopping.signal,
+  });
   let [watching, keeping]: (Promise<void> | undefined)[] = [];
   const setPolling = (isPolling: boolean) => {
     if (!stopping.signal.aborted) phase = isPolling ? 'running' : 'starting';
@@ -118,9 +124,9 @@ function runsWorkflows({ workerQueues }: Settings): boolean {
 }
 
 /** A worker that only sends callbacks uses no store. */
-async function belongingOf(settings: Settings, dependencies: WorkerDependencies, log: Log): Promise<Belonging> {
+async function belongingOf(settings: Settings, dependencies: WorkerDependencies, log: Log): Promise<OwnershipWatch> {
   if (!usesFiles(settings)) return { problems: () => [], close: () => Promise.resolve() };
-  return await watchInstallation({ db: dependencies.parts.db, settings, log, isWorker: true }).catch(
+  return await watchOwnership({ db: dependencies.parts.db, settings, log, isWorker: true }).catch(
     async (error: unknown) => {
       await dependencies.close();
       throw error;

@@ -23,12 +23,12 @@ import { createPreviewProvider } from '../../providers/preview/preview-provider.
 import { createProviders } from '../../providers/registry.ts';
 import { listProviderSwitches } from '../../tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../tasks/task-rows.ts';
-import { createOwedDeliveries } from '../../tasks/callbacks/owed-callbacks.ts';
-import { createRequestParser, ownEndpoints, type Settings } from '../config/settings.ts';
-import { type Core, openCore } from './core.ts';
+import { createOwedDeliveryFinder } from '../../tasks/callbacks/owed-delivery.ts';
+import { createRequestParser, ownServerAddresses, type Settings } from '../config/process-settings.ts';
+import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { reportModelsUntilClosed } from '../../catalogue/models/worker-report-loops.ts';
-import { watchWorkflows } from '../../tasks/jobs/watch-comfy-graphs.ts';
+import { watchComfyGraphs } from '../../tasks/jobs/close-unfit-comfy-pools.ts';
 import type { WorkerParts } from './wire-activities.ts';
 
 export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise<void> };
@@ -45,7 +45,10 @@ export function openWorkerDependencies(
   const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
   // `reconcile`, on the queue `tasks`, stops jobs at upstreams. Workers of the other queues need no secrets of theirs.
   const callsUpstreams = workerQueues.includes('generation-remote') || workerQueues.includes('tasks');
-  const core = openCore(settings, log, metrics, { part: 'worker', ...(callsUpstreams && { readSecret }) });
+  const core = openSharedDependencies(settings, log, metrics, {
+    part: 'worker',
+    ...(callsUpstreams && { readSecret }),
+  });
   const { db, catalogue, events, engine } = core;
   const ffmpeg = openFfmpeg(settings);
   const upstreams = openUpstreams(core, ffmpeg, readSecret);
@@ -99,7 +102,7 @@ function fromSettings(settings: Settings): WorkerParts['settings'] {
 }
 
 /** A generation watches its deadline, the end of its task, and the operators' switches. */
-function generationWatches({ db, log }: Core) {
+function generationWatches({ db, log }: SharedDependencies) {
   return {
     startDeadline,
     attempts: createRunningAttempts({
@@ -115,19 +118,19 @@ function generationWatches({ db, log }: Core) {
 }
 
 /** Reports which models this worker can generate, and which workflows of ComfyUI cannot run. */
-function openReports({ settings, log, db, catalogue }: Core, readSecret: SecretReader) {
+function openReports({ settings, log, db, catalogue }: SharedDependencies, readSecret: SecretReader) {
   const { workerQueues } = settings;
   const models = reportModelsUntilClosed({ catalogue, workerQueues, db });
   const workflows = workerQueues.includes('generation-remote')
-    ? watchWorkflows({ catalogue: catalogue.current, readSecret, own: ownEndpoints(settings), db, log })
+    ? watchComfyGraphs({ catalogue: catalogue.current, readSecret, own: ownServerAddresses(settings), db, log })
     : undefined;
   return { close: async () => void (await Promise.all([workflows?.close(), models.close()])) };
 }
 
 /** Reference media are uploads in our own store, or fetched from the addresses of clients. */
-function openReferences({ settings }: Core, ffmpeg: Ffmpeg, media: ResultStore) {
+function openReferences({ settings }: SharedDependencies, ffmpeg: Ffmpeg, media: ResultStore) {
   const { imageAllow: allow, brand, publicUrl } = settings;
-  const client = createGuardedClient({ allow, own: ownEndpoints(settings), userAgent: brandToken(brand.name) });
+  const client = createGuardedClient({ allow, own: ownServerAddresses(settings), userAgent: brandToken(brand.name) });
   const readUpload = (url: string, path: string) => {
     const upload = uploadFromUrl(publicUrl, url);
     return upload === undefined ? undefined : media.fetchTo(uploadKey(upload), path);
@@ -136,11 +139,11 @@ function openReferences({ settings }: Core, ffmpeg: Ffmpeg, media: ResultStore) 
   return { fetch, close: () => client.close() };
 }
 
-function openCallbacks({ settings, log, db, box, catalogue }: Core, media: ResultStore) {
+function openCallbacks({ settings, log, db, box, catalogue }: SharedDependencies, media: ResultStore) {
   const { callbackAllow: allow, brand } = settings;
   // A callback without a free slot is rescheduled: waiting here would occupy a slot that all accounts share.
   const slots = { maxPerHost: 32, maxWaitingPerHost: 0 };
-  const own = ownEndpoints(settings);
+  const own = ownServerAddresses(settings);
   const client = createGuardedClient({ allow, own, userAgent: brandToken(brand.name), ...slots });
   const post = createCallbackPoster({
     client,
@@ -150,14 +153,18 @@ function openCallbacks({ settings, log, db, box, catalogue }: Core, media: Resul
     dialectHeaders: ({ dialect, ...callback }) => callbackFormatOf(dialect).callbackHeaders(callback),
   });
   const models = () => catalogue.current().models;
-  const find = createOwedDeliveries(db, box, media, { models, formatOf: callbackFormatOf });
+  const find = createOwedDeliveryFinder(db, box, media, { models, formatOf: callbackFormatOf });
   return { post, find, close: () => client.close() };
 }
 
-function openUpstreams({ settings, log, catalogue, events }: Core, ffmpeg: Ffmpeg, readSecret: SecretReader) {
+function openUpstreams(
+  { settings, log, catalogue, events }: SharedDependencies,
+  ffmpeg: Ffmpeg,
+  readSecret: SecretReader,
+) {
   const clients: ProviderClient[] = [];
   const { previewFailures: failures, generationConcurrency: concurrency, imageAllow: allow } = settings;
-  const own = ownEndpoints(settings);
+  const own = ownServerAddresses(settings);
   const providers = createProviders({
     catalogue: catalogue.current,
     readSecret,

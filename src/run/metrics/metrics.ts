@@ -7,7 +7,7 @@ import { healthMetrics } from './health-metrics.ts';
 import type { EventMetric, Sample } from './metric.ts';
 import { namesOf } from './label-values.ts';
 import { providerMetrics } from './provider-metrics.ts';
-import { readAtScrapes } from './read-at-scrapes.ts';
+import { exportScrapedGauges } from './export-scraped-gauges.ts';
 import { requestMetrics } from './request-metrics.ts';
 import { taskMetrics } from './task-metrics.ts';
 
@@ -35,7 +35,7 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const recorders = eventMetrics.map((metric) => createRecorder(registry, metric));
   const databases: Metrics['databases'] = new Map();
-  readAtScrapes(registry, { databases: async () => [...databases].map(([part, usage]) => [part, usage()]) }, 0);
+  exportScrapedGauges(registry, { databases: async () => [...databases].map(([part, usage]) => [part, usage()]) }, 0);
   return {
     registry,
     eventsOf: (catalogue) => {

@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../../tasks/emitted-events.ts';
+import type { TaskEvent } from '../../tasks/task-metric-events.ts';
 import type { EndedJob } from '../../tasks/jobs/job-ends.ts';
 import { type EventMetric, onEventsOf, type Sample } from './metric.ts';
 import type { Names } from './label-values.ts';

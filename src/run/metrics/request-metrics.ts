@@ -1,8 +1,8 @@
 import type { RequestFinished } from '../../api/core/middleware/observe-requests.ts';
 import { moderationOutcomes, type ContentChecked } from '../../providers/moderation/moderator.ts';
 import { paymentOutcomes, type PaymentSettled } from '../../credits/payments/apply-payments.ts';
-import type { RequestsDropped } from '../../library/request-log/request-log.ts';
-import type { TaskEvent } from '../../tasks/emitted-events.ts';
+import type { RequestsDropped } from '../../library/request-log/request-log-buffer.ts';
+import type { TaskEvent } from '../../tasks/task-metric-events.ts';
 import { type EventMetric, onEventsOf, requestBuckets } from './metric.ts';
 
 const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as const;

@@ -4,7 +4,7 @@ import { countStuckTasks } from '../../tasks/list/task-list.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../../library/operations/overview-counts.ts';
 import { readLastChecks } from '../../credits/last-checks.ts';
 import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
-import type { Sources } from './read-at-scrapes.ts';
+import type { Sources } from './export-scraped-gauges.ts';
 
 /**
  * Reads the state of the whole installation from the database; every API returns the same. Payments are a source only where credits are

@@ -1,5 +1,5 @@
 import type { Emits } from '../../platform/metrics/emits.ts';
-import type { TaskEvent } from '../../tasks/emitted-events.ts';
+import type { TaskEvent } from '../../tasks/task-metric-events.ts';
 import type { HealthMetricEvent } from './health-metrics.ts';
 import type { RequestMetricEvent } from './request-metrics.ts';
 

@@ -4,7 +4,7 @@ import {
   reconcileFindings,
   type TaskEvent,
   uncertainOutcomes,
-} from '../../tasks/emitted-events.ts';
+} from '../../tasks/task-metric-events.ts';
 import { type EventMetric, onEventsOf, requestBuckets } from './metric.ts';
 
 const on = onEventsOf<TaskEvent>();

@@ -6,7 +6,7 @@ import { taskPriceSql } from '../../credits/prices/price-rule.ts';
 // must be new, its key active and its account not suspended. Of those tasks,
 // each account accepts the first ones that its balance, its limit of unfinished
 // tasks and its rate allow, by running sums over the earlier tasks. A task that
-// a batch does not accept is tried alone (task-acceptor.ts). Spend caps are
+// a batch does not accept is tried alone (accept-in-batches.ts). Spend caps are
 // checked after all of this, and only for accounts that have any
 // (`acceptCapped` in accept-task.ts).
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { TaskEvents } from '../emitted-events.ts';
+import type { TaskEvents } from '../task-metric-events.ts';
 import { type Database, joiningTransaction } from '../../platform/database/database.ts';
 import { none } from '../../platform/database/statement.ts';
 import { lockAccount } from '../../accounts/accounts.ts';

@@ -1,4 +1,4 @@
-import type { EventType } from './event.ts';
+import type { EventType } from './account-event.ts';
 import type { Exchange } from './recorded-exchange.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { type Database, violatedUniqueConstraint } from '../../platform/database/database.ts';

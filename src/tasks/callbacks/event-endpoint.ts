@@ -2,7 +2,7 @@ import { lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, one } from '../../platform/database/statement.ts';
 import { type Delivery, deliveryColumns, pendingAgain } from './deliveries.ts';
-import type { EventType } from './event.ts';
+import type { EventType } from './account-event.ts';
 
 export type EventEndpoint = {
   readonly url: string;

@@ -1,6 +1,6 @@
-import { callbackTimeoutMs } from './callback.ts';
+import { callbackTimeoutMs } from './callback-schedule.ts';
 import { type Delivery, type DeliveryState, deliveryColumns, pendingAgain } from './deliveries.ts';
-import type { EventType } from './event.ts';
+import type { EventType } from './account-event.ts';
 import { many } from '../../platform/database/statement.ts';
 import { microseconds, pageStart, type TimedCursor } from '../../platform/database/sql.ts';
 

@@ -5,7 +5,7 @@ import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
 import { signWebhook } from '../../platform/outbound/webhook-signature.ts';
 import type { SignedCallback } from './callback-format.ts';
-import { callbackTimeoutMs, webhookId } from './callback.ts';
+import { callbackTimeoutMs, webhookId } from './callback-schedule.ts';
 import { type Exchange, exchangeOf } from './recorded-exchange.ts';
 import { recordedError } from './receiver-error.ts';
 

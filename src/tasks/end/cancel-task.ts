@@ -1,6 +1,6 @@
 import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
-import type { TaskEvents } from '../emitted-events.ts';
+import type { TaskEvents } from '../task-metric-events.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { Owed } from '../task-end-event.ts';

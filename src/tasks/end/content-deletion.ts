@@ -1,7 +1,7 @@
-import { deletedMessage, withoutContent } from './deleted-content.ts';
+import { deletedMessage, withoutContent } from './content-placeholders.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
-import { taskEventIdOf } from '../task-end-event.ts';
+import { sqlTaskEventId } from '../task-end-event.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import { mayRun } from '../jobs/provider-pools.ts';
@@ -28,7 +28,7 @@ with task as (
     sent_input = case when job_id is null and intended_at is not null and ${mayRun} then $5::json end
   from task where task_id = task.id
 ), delivery as (
-  delete from callback_deliveries using task where callback_deliveries.id in (task.id, ${taskEventIdOf('task.id')})
+  delete from callback_deliveries using task where callback_deliveries.id in (task.id, ${sqlTaskEventId('task.id')})
 ), upload as (
   update uploads set expires_at = least(expires_at, now()) from task
   where uploads.id = any($4::uuid[]) and uploads.account_id = task.account_id
@@ -76,7 +76,7 @@ const listExpiredContent = many<Task, [before: number, limit: number]>({
 select ${taskColumns} from tasks
 where completed_at is not null and content_deleted_at is null and completed_at < to_timestamp($1::float8 / 1000)
   and not exists (select from provider_jobs where task_id = tasks.id and intended_at is not null and ${mayRun})
-  and not exists (select from callback_deliveries where id in (tasks.id, ${taskEventIdOf('tasks.id')}) and state = 'pending')
+  and not exists (select from callback_deliveries where id in (tasks.id, ${sqlTaskEventId('tasks.id')}) and state = 'pending')
 order by completed_at limit $2`,
 });
 

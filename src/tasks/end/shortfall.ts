@@ -53,13 +53,13 @@ from tasks cross join lateral ${taskPriceSql({
   values: (taskId, seconds, listed) => [taskId, seconds, JSON.stringify(listed)],
 });
 
-export type Settlement =
+export type ShortfallDecision =
   | { readonly kind: 'delivered' | 'accepted' }
   /** A part of the charge goes back, and its reason. */
   | { readonly kind: 'refunded'; readonly credits: number; readonly reason: string }
   | { readonly kind: 'failed' };
 
-export type Delivery = {
+export type DeliveredVideo = {
   /** All differences between the video and its order. */
   readonly differences: readonly OrderDifference[];
   /** The whole seconds that the video counts as. */
@@ -70,11 +70,11 @@ export type Delivery = {
  * Decides about a video. A difference without a price, such as a wrong ratio,
  * cannot be refunded in part, so it fails the task unless its model accepts it.
  */
-export async function settleDelivery(
+export async function decideShortfall(
   db: Database,
   { taskId, param, creditsCharged, shortfall: terms }: OrderedTask,
-  { differences, seconds }: Delivery,
-): Promise<Settlement> {
+  { differences, seconds }: DeliveredVideo,
+): Promise<ShortfallDecision> {
   const short = differences.filter(({ kind }) => kind === 'short');
   if (short.length === 0) return { kind: 'delivered' };
   if (terms === undefined) return { kind: 'failed' };

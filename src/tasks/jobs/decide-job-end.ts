@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { TaskEvents } from '../emitted-events.ts';
+import type { TaskEvents } from '../task-metric-events.ts';
 import { estimateCost } from '../../catalogue/prices/upstream-cost.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { CancelOutcome, Cost, JobTerms, UpstreamError } from '../../providers/provider-contract.ts';
@@ -63,7 +63,7 @@ export async function endFailedJob(
   deps.log.info({ ...jobLogFields(job), error }, 'provider job failed');
   const isFree = failedJobs === 'free' && (cost === undefined || cost.micros === 0);
   const hasCost = cost !== undefined || !isFree;
-  if (hasCost) await recordCost(attempt, job, cost);
+  if (hasCost) await recordEndAndCost(attempt, job, cost);
   // Some upstreams report the reason only by its code.
   const detail = [error.code, error.detail].filter(Boolean).join(': ');
   const end = { outcome: 'fail', detail, cost: hasCost ? undefined : 'free' } as const;
@@ -127,7 +127,7 @@ export async function endLostJob(
 }
 
 /** `hasCost`: the cost of the job was recorded when it ended. */
-export function endAfter(outcome: CancelOutcome | undefined, { hasCost }: { readonly hasCost: boolean }) {
+export function endAfterCancel(outcome: CancelOutcome | undefined, { hasCost }: { readonly hasCost: boolean }) {
   const isSettled = outcome === 'cancelled' || outcome === 'ended';
   return { outcome: 'abandoned', cost: hasCost ? undefined : 'unknown', isSettled } as const;
 }
@@ -136,7 +136,7 @@ export function endAfter(outcome: CancelOutcome | undefined, { hasCost }: { read
  * Records the end of the job upstream and its cost, which releases the slot. A
  * cost that the upstream reports replaces the estimate.
  */
-export async function recordCost(
+export async function recordEndAndCost(
   { deps, task }: { readonly deps: Pick<EndDeps, 'db'>; readonly task: Pick<Task, 'param'> },
   { taskId, ordinal, open, submittedAt = Date.now() }: SubmittedJob,
   reported: Cost | undefined,

@@ -23,7 +23,7 @@ on conflict do nothing returning ordinal`,
  * Commits the intent to create a job on our own machine, which needs no slot.
  * Returns false if another attempt committed it first, or the task has ended.
  */
-export async function intendProviderJob(
+export async function intendOwnMachineJob(
   db: Database,
   { taskId, ordinal, provider, jobId }: JobName & { readonly provider: string; readonly jobId?: string },
 ): Promise<boolean> {
@@ -114,7 +114,7 @@ update provider_jobs set lost_runs = lost_runs + 1 where task_id = $1 and ordina
 });
 
 /** A worker that was considered dead may send a create for at least this long, so a look-up that finds no job is repeated until then. */
-export const createSettledAfterMs = 60_000;
+export const lateCreateWindowMs = 60_000;
 
 /** An index has no room for a whole id. */
 const indexedLength = 1000;

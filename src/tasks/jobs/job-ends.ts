@@ -2,7 +2,7 @@ import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import { isFinished } from '../../catalogue/tasks/task-conditions.ts';
-import { createSettledAfterMs } from './job-creates.ts';
+import { lateCreateWindowMs } from './job-creates.ts';
 import type { JobOutcome } from './job-states.ts';
 import type { JobCost, JobName, ProviderJob } from './provider-jobs.ts';
 import { mayRun } from './provider-pools.ts';
@@ -109,7 +109,7 @@ select j.task_id as "taskId", j.ordinal, j.provider, j.job_id as "jobId", t.comp
 from provider_jobs j join tasks t on t.id = j.task_id
 where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
   and t.${isFinished} and t.completed_at < now() - $1 * interval '1 millisecond'
-  and (j.job_id is not null or j.intended_at < now() - ${createSettledAfterMs} * interval '1 millisecond')
+  and (j.job_id is not null or j.intended_at < now() - ${lateCreateWindowMs} * interval '1 millisecond')
   and ($2::uuid is null or (j.intended_at, j.task_id, j.ordinal) >
     (select intended_at, task_id, ordinal from provider_jobs where task_id = $2 and ordinal = $3))
 order by j.intended_at, j.task_id, j.ordinal limit $4`,

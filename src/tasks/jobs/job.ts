@@ -72,7 +72,7 @@ type KnownJob = Omit<UpstreamRun, 'upstream' | 'submittedAt'> & {
 };
 
 /** Builds the state of a job whose upstream id is known. */
-export function runningJob(
+export function asRunningJob(
   { param }: Pick<GeneratingTask, 'param'>,
   { taskId, ordinal, jobKey, pool, open, resubmissions }: JobBase,
   { provider, id, handle, submittedAt = Date.now(), upstreamEndedAt }: KnownJob,

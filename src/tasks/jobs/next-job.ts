@@ -31,7 +31,7 @@ export type NextJob =
   | ({ readonly kind: 'resumed'; readonly row: ProviderJob } & Pick<JobBase, 'jobKey' | 'resubmissions'>);
 
 /** Returns the open job, else reserves a slot at the next provider that may make one. */
-export async function nextJob(
+export async function openOrReserveJob(
   deps: RoutingDeps,
   task: RoutedTask,
   rows: readonly ProviderJob[],
@@ -55,7 +55,7 @@ export async function nextJob(
 const disabledPauseMs = 5_000;
 
 /** Returns the pause of a task while our own machine is disabled. */
-export async function ownMachineStop({ switches }: Pick<RoutingDeps, 'switches'>): Promise<Stop | undefined> {
+export async function ownMachinePause({ switches }: Pick<RoutingDeps, 'switches'>): Promise<Stop | undefined> {
   if (!(await switches.isDisabled('preview'))) return undefined;
   return { kind: 'waits', why: 'provider disabled', pauseMs: disabledPauseMs };
 }

@@ -27,7 +27,7 @@ export const findMaker = maybeOne<{ readonly createdBy: Maker | undefined }, [ta
 const maxAhead = 1_000;
 
 /** Counts earlier tasks of the same account that are not being generated yet, up to 1,000. */
-export const countAhead = one<{ readonly tasks: number }, [taskId: string]>({
+export const countOwnTasksAhead = one<{ readonly tasks: number }, [taskId: string]>({
   name: 'count-own-tasks-ahead',
   text: `
 select count(*)::int as tasks from (

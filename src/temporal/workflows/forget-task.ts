@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { owedDeliveries } from '../../tasks/task-end-event.ts';
+import { owedDeliveryIds } from '../../tasks/task-end-event.ts';
 import { callbackWorkflowId, taskWorkflowId } from '../connection/task-queues.ts';
 import { isNotFound, callWithin } from '../connection/connect.ts';
 import { describeWorkflow, unlessMissing } from './describe-task.ts';
@@ -13,7 +13,7 @@ const maxRuns = 1000;
  * deliveries are terminated.
  */
 export async function forgetTask(client: Client, taskId: string): Promise<boolean> {
-  for (const deliveryId of owedDeliveries(taskId, { hasCallback: true, hasEvent: true }))
+  for (const deliveryId of owedDeliveryIds(taskId, { hasCallback: true, hasEvent: true }))
     await forget(client, callbackWorkflowId(deliveryId), { ends: true });
   return forget(client, taskWorkflowId(taskId), { ends: false });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { holdRepeatWindow } from '../../support/service/merging-key.ts';
+import { holdRepeatWindow } from '../../support/service/repeat-merging.ts';
 import { useKeys } from './keys-stage.ts';
 
 // Clients that repeat a create whose response was lost and cannot mark it get an API key that merges repeats.

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createTopUpOrder } from '../../../src/credits/payments/top-ups.ts';
 import { randomUUID } from 'node:crypto';
-import { eventTypes } from '../../../src/tasks/callbacks/event.ts';
+import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
-import { type FinishedRequest, insertRequests } from '../../../src/library/request-log/logged-requests.ts';
+import { type FinishedRequest, insertLoggedRequests } from '../../../src/library/request-log/logged-requests.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { addPasskey } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
@@ -56,7 +56,7 @@ export async function fillOther(service: HttpService): Promise<Other> {
     newState: { state: 'pending', dueAt: 0 },
   });
   const requestId = randomUUID();
-  await insertRequests(
+  await insertLoggedRequests(
     db,
     [requestId, randomUUID()].map((id) => loggedRequest(accountId, id, succeeded)),
   );

@@ -12,7 +12,7 @@ import type { OpenProvider } from '../../../src/providers/registry.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import {
   countRivals,
-  intendProviderJob,
+  intendOwnMachineJob,
   intendReservedJob,
   recordProviderJob,
 } from '../../../src/tasks/jobs/job-creates.ts';
@@ -168,7 +168,7 @@ test('a task that ends after its slot was reserved gets no job', async () => {
   assert.equal((await reserveSlot(db, { ...row, accountId, provider: 'ended', limit: 1 })).kind, 'granted');
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
   assert.equal(await intendReservedJob(db, { ...row, configHash: 'b'.repeat(64), config: '{}' }), false);
-  assert.equal(await intendProviderJob(db, { taskId, ordinal: 2, provider: 'preview', jobId: taskId }), false);
+  assert.equal(await intendOwnMachineJob(db, { taskId, ordinal: 2, provider: 'preview', jobId: taskId }), false);
 });
 
 test('a lost create that was given up stays a rival of others, because its job may be the one in the list', async () => {

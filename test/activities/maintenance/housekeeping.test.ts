@@ -13,16 +13,16 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { eraseUserAs } from '../../../src/accounts/people/erasure.ts';
 import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { intendProviderJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { hourMs } from '../../../src/platform/timing/duration.ts';
 import { findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { addUpload, listExpiredUploads } from '../../../src/media/references/upload-rows.ts';
-import { eventsInto } from '../../support/service/events.ts';
+import { eventsInto } from '../../support/service/test-events.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
-import { addUploads, failedTasks } from '../../support/tasks/many-tasks.ts';
+import { addUploads, failedTasks } from '../../support/tasks/bulk-rows.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 import { untilTurn } from '../../support/until-turn.ts';
@@ -201,7 +201,7 @@ async function jobOf(taskId: string) {
 async function withRunningJob(): Promise<{ readonly taskId: string; readonly ordinal: number }> {
   const taskId = await acceptTestTask(db, accountId, taskParam('a secret'));
   const job = { taskId, ordinal: 1 };
-  await intendProviderJob(db, { ...job, provider: 'studio' });
+  await intendOwnMachineJob(db, { ...job, provider: 'studio' });
   await recordProviderJob(db, { ...job, jobId: 'upstream-1', handle: { url: 'a secret' } });
   await query(`update provider_jobs set detail = 'a secret' where task_id = $1`, [taskId]);
   await failAndRefund(db, taskId, { failCode: 'timeout', failMsg: 'A test.' });

@@ -11,7 +11,7 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
-import { confirmCharge, findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { recordQueuing, findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { jobRequest } from '../../providers/contract/job-request.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -102,7 +102,7 @@ export async function accepted(workflow?: WorkflowDescription | Error, callBackU
   await execute(`update tasks set created_at = created_at - interval '11 s' where id = '${taskId}'`);
   if (workflow === undefined) return taskId;
   workflows.set(taskId, workflow);
-  await confirmCharge(database.db, taskId);
+  await recordQueuing(database.db, taskId);
   return taskId;
 }
 

@@ -5,7 +5,7 @@ import type { FailCode } from '../../../src/catalogue/tasks/task.ts';
 import { closeAccountAs, finishClosure } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { listTaskEntries } from '../../../src/credits/ledger/credits.ts';
-import { interruptedParts, Killed } from '../../support/processes/interrupted-parts.ts';
+import { interruptedParts, Killed } from '../../support/processes/dying-worker-parts.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 import {
   accepted,

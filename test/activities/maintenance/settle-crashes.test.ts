@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JobStatus, PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { providersOf } from '../../support/tasks/fake-providers.ts';
-import { type DeathPoint, interruptedParts, Killed } from '../../support/processes/interrupted-parts.ts';
+import { type DeathPoint, interruptedParts, Killed } from '../../support/processes/dying-worker-parts.ts';
 import {
   activities,
   agedIntent,

@@ -3,10 +3,10 @@ import { before, test } from 'node:test';
 import { resultKeysOf } from '../../../activities/task-file-keys.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../../src/credits/ledger/low-balance.ts';
-import { eventTypes } from '../../../src/tasks/callbacks/event.ts';
+import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { interruptedParts, Killed } from '../../support/processes/interrupted-parts.ts';
+import { interruptedParts, Killed } from '../../support/processes/dying-worker-parts.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../../support/tasks/tasks.ts';
 import {
   accepted,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recoverJob } from '../../../activities/generation/resume-job.ts';
-import { nextJob } from '../../../src/tasks/jobs/next-job.ts';
+import { openOrReserveJob } from '../../../src/tasks/jobs/next-job.ts';
 import { commitIntent, requestFor, submitJob } from '../../../activities/generation/submit-job.ts';
 import { costRule } from '../../../src/catalogue/prices/upstream-cost.ts';
 import type { JobStatus, PolledProvider } from '../../../src/providers/provider-contract.ts';
@@ -11,9 +11,9 @@ import { recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { generationDepsOf } from '../../../src/run/main/wire-activities.ts';
 import { findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { attemptAt } from '../../support/tasks/attempt-at.ts';
+import { attemptAt } from '../../support/tasks/generation-attempt.ts';
 import { providersOf } from '../../support/tasks/fake-providers.ts';
-import { Killed } from '../../support/processes/interrupted-parts.ts';
+import { Killed } from '../../support/processes/dying-worker-parts.ts';
 import {
   accepted,
   activities,
@@ -160,7 +160,7 @@ for (const dies of [false, true]) {
       cancel: (...request) => (dies ? Promise.reject(new Killed()) : upstream.provider.cancel(...request)),
     };
     const attempt = attemptAt({ ...world, providers: providersOf([frozen]) }, task, folder);
-    const next = await nextJob(attempt.deps, task, []);
+    const next = await openOrReserveJob(attempt.deps, task, []);
     assert.ok(next.kind === 'job');
     const submitting = submitJob(attempt, next.job);
     if (dies) await assert.rejects(submitting, Killed);
@@ -179,7 +179,7 @@ for (const end of ['success', 'fail', undefined] as const) {
     assert.ok(task);
     const { taskId } = task;
     const world = worldOf();
-    const next = await nextJob(generationDepsOf(world), task, []);
+    const next = await openOrReserveJob(generationDepsOf(world), task, []);
     assert.ok(next.kind === 'job');
     const { job } = next;
     const earlier = attemptAt(world, task, folder);

@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createTestAccount, createTestEnvironment } from '../../support/service/service.ts';
+import { createTestAccount, createTestEnvironment } from '../../support/service/test-service.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
-import { videogen } from '../../support/processes/videogen.ts';
+import { videogen } from '../../support/processes/run-videogen.ts';
 
 const kindsOf = (text: string) =>
   text

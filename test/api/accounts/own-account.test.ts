@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { exportAccount } from '../../../src/api/accounts/account-export-view.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
-import { eventTypes } from '../../../src/tasks/callbacks/event.ts';
+import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';

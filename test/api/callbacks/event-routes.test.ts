@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { setLowBalance } from '../../../src/credits/ledger/low-balance.ts';
 import { type Scope, scopes } from '../../../src/accounts/keys/api-key.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
-import { revealSecret } from '../../../src/tasks/callbacks/account-secrets.ts';
+import { revealSecretOnce } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
@@ -213,7 +213,7 @@ test('200 then 409: the event secret is shown once, is not that of callbacks, an
   const { secret } = await dataOf(post('/secret'));
   assert.match(String(secret), /^whsec_[A-Za-z0-9+/]{43}=$/);
   assertRefused(await post('/secret'), 409, /event secret was already shown/);
-  const ofCallbacks = await revealSecret(service.database.db, service.deps.box, accountId, 'callback');
+  const ofCallbacks = await revealSecretOnce(service.database.db, service.deps.box, accountId, 'callback');
   assert.notEqual(ofCallbacks, secret);
   const rotated = await dataOf(post('/secret/rotate', { overlapSeconds: 60 }));
   assert.equal(rotated['overlapSeconds'], 60);

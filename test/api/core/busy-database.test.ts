@@ -9,11 +9,11 @@ import {
   type DatabasePool,
 } from '../../../src/platform/database/database.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
+import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, patientDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { countRequests } from '../../support/servers/node-server.ts';
+import { countRequests } from '../../support/servers/node-server-limits.ts';
 import { untilTurn } from '../../support/until-turn.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { priceLeadMs } from '../../../src/credits/prices/prices.ts';
-import { insertDecidedPrice } from '../../support/tasks/decided-price.ts';
+import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { standardInput } from '../../../src/catalogue/input/task-input.ts';
 import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
@@ -102,7 +102,7 @@ test('200 a price that does not count yet is withdrawn, and withdrawing it again
 test('200 past, present and future prices are told apart, newest decision first, a page at a time', async () => {
   const accountId = await newAccountId();
   const insert = (creditsPerSecond: number | undefined, fromMs: number) =>
-    insertDecidedPrice(service.database.db, { model, accountId, creditsPerSecond, fromMs });
+    insertBackdatedPrice(service.database.db, { model, accountId, creditsPerSecond, fromMs });
   await insert(10, 5_000);
   await insert(11, 5_000);
   await insert(12, 4_000);
@@ -166,7 +166,7 @@ test('200, 422 of a model with several prices, one must be named, and its states
       ['standard', 4_000],
       ['standard', 6_000],
     ] as const)
-      await insertDecidedPrice(apart.database.db, { model, priceName, creditsPerSecond: 11, fromMs });
+      await insertBackdatedPrice(apart.database.db, { model, priceName, creditsPerSecond: 11, fromMs });
     const listed = await dataOf(ask('GET', '/api/admin/v1/prices'));
     const states = (listed['prices'] as { priceName: string; state: string }[]).map((one) => [
       one.priceName,
@@ -185,7 +185,7 @@ test('200, 422 of a model with several prices, one must be named, and its states
 
 test('200, 422 a price that has left the catalogue can be ended, and not set', async () => {
   const removed = { model, priceName: 'full HD' };
-  await insertDecidedPrice(service.database.db, { ...removed, creditsPerSecond: 70, fromMs: 3_000 });
+  await insertBackdatedPrice(service.database.db, { ...removed, creditsPerSecond: 70, fromMs: 3_000 });
   const errors = [{ path: 'priceName', message: 'unknown price, must be one of standard' }];
   assertRefused(await set(removed), 422, /priceName: unknown price/, { errors });
   assert.equal((await dataOf(set({ ...removed, creditsPerSecond: null })))['priceName'], 'full HD');
@@ -205,7 +205,7 @@ test('404 account not found, price not found', async () => {
 
 test('409 a price that counts is not withdrawn, nor one that will in a moment', async () => {
   const accountId = await newAccountId();
-  await insertDecidedPrice(service.database.db, { model, accountId, creditsPerSecond: 10, fromMs: 5_000 });
+  await insertBackdatedPrice(service.database.db, { model, accountId, creditsPerSecond: 10, fromMs: 5_000 });
   const [inForce] = (await pricesOf({ accountId })).prices;
   assertRefused(await withdraw(inForce?.priceId), 409, /is active or starts within seconds/);
   const { priceId } = await dataOf(set({ accountId }));

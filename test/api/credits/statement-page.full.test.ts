@@ -7,7 +7,7 @@ import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { skipWithoutBrowser, startBrowser } from '../../support/console/browser.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { shell } from '../../support/service/person.ts';
-import { plant } from '../../support/processes/superuser.ts';
+import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 
 const skip = skipWithoutBrowser();
 let service: HttpService;
@@ -39,7 +39,7 @@ async function newBooks(): Promise<string> {
   const { codes } = await createCodesAs(db, shell, { name: 'spring', credits: 500, codes: 60 });
   for (const code of codes) await redeemCode(db, accountId, code);
   const at = `timestamptz '2026-01-05T10:00:00Z'`;
-  await plant(
+  await runAsSuperuser(
     service.database,
     `update accounts set name = 'Harbor & Sons <b onclick="alert(1)">Films</b> ${'very '.repeat(25)}long' where id = '${accountId}'`,
     `update ledger_entries set created_at = ${at} where account_id = '${accountId}'`,

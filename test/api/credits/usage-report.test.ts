@@ -5,7 +5,7 @@ import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { addTasksToUsageSums, listGroupDays } from '../../../src/credits/reports/daily-task-costs.ts';
 import type { TaskCreator } from '../../../src/tasks/accept/create-outcome.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { setTaskTimes } from '../../support/database/aged.ts';
+import { setTaskTimes } from '../../support/database/aged-task.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { newPerson, type Person } from '../../support/service/person.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';

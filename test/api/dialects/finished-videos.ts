@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { completeTask } from '../../../src/tasks/task-rows.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
-import { startLosingProxy } from '../../support/proxies/losing-proxy.ts';
+import { startLosingProxy } from '../../support/proxies/lose-first-response-proxy.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 import { madeUpMeasures } from '../../support/tasks/tasks.ts';
-import { allowManyTasks } from '../../support/service/merging-key.ts';
+import { allowManyTasks } from '../../support/service/repeat-merging.ts';
 
 /** A service behind a proxy that can lose responses. Each task ends as soon as it is accepted, with a stored video. */
 export async function startFinishingService() {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { HttpError } from '../../../src/api/core/http-error.ts';
-import { hostInlineMedia } from '../../../src/api/dialects/inline-media.ts';
+import { storeInlineFile } from '../../../src/api/dialects/inline-media.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A JPEG by its first bytes, with every character of base64 in it. */
@@ -16,7 +16,7 @@ const base64 = file.toString('base64');
 async function hosted(t: Parameters<typeof temporaryFolder>[0], value: unknown) {
   const folder = await temporaryFolder(t);
   const stored: Buffer[] = [];
-  const result = await hostInlineMedia(
+  const result = await storeInlineFile(
     {
       publicUrl: 'http://media.test',
       storeUpload: async (_account, receive) => {

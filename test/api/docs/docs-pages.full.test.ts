@@ -11,7 +11,7 @@ import {
   type Tab,
   type Visitor,
   windows,
-} from '../../support/console/console.ts';
+} from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { runsWholeMatrix } from '../../support/tier.ts';
 

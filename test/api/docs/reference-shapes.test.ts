@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Description, DescribedOperation } from '../../../src/api/docs/description.ts';
+import type { Description, DescribedOperation } from '../../../src/api/docs/openapi-document.ts';
 import { operationSection, samplesOf } from '../../../src/api/docs/operation-section.ts';
 import type { Entry } from '../../../src/api/docs/samples/example-request.ts';
 

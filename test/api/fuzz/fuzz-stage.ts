@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { parseAnswer, rawConnection } from '../../support/proxies/http-raw.ts';
+import { parseAnswer, rawConnection } from '../../support/proxies/raw-http.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { patient, watchNodeServer } from '../../support/servers/node-server.ts';
+import { patient, watchNodeServer } from '../../support/servers/node-server-limits.ts';
 import { brokenBytes, brokenRequest, type Dice, dice } from '../../support/hostile/malformed.ts';
 
 const atOnce = 50;

@@ -13,7 +13,7 @@ import { createUser } from '../../../src/accounts/people/users.ts';
 import type { TestDatabase } from '../../support/database/test-database.ts';
 import { isObject } from '../../support/service/http-client.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
-import { createTestAccount } from '../../support/service/service.ts';
+import { createTestAccount } from '../../support/service/test-service.ts';
 import { createCodesAs } from '../../../src/credits/ledger/redemption-codes.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 import { runsWholeMatrix } from '../../support/tier.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { python } from '../../fakes/python.ts';
-import { startTestService, type TestService } from '../../support/service/service.ts';
+import { startTestService, type TestService } from '../../support/service/test-service.ts';
 
 // Schemathesis derives requests from /openapi.json that it allows, that it forbids, and that are almost allowed. It is a Python program,
 // installed with the other Python packages of the tests.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTestAccount } from '../../support/service/service.ts';
+import { createTestAccount } from '../../support/service/test-service.ts';
 import { runsWholeMatrix } from '../../support/tier.ts';
 import { operatorsPaths, schemathesis, skip, withService } from './schemathesis-stage.ts';
 

@@ -8,7 +8,7 @@ import { builtInCatalogue, readCatalogueFile } from '../../../src/catalogue/file
 import { modelInput } from '../../../src/catalogue/input/model-input.ts';
 import { defaultModels, type Model, modelCatalogue, type ModelCatalogue } from '../../../src/catalogue/models/model.ts';
 import { sampleRequest } from '../../../src/tasks/accept/task-request.ts';
-import { documentedRecipes } from '../../support/documents/documented-recipes.ts';
+import { documentedRecipes } from '../../support/documents/documented-examples.ts';
 
 // The subset that docs/decisions/api.md states with its sources.
 

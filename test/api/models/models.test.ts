@@ -1,7 +1,7 @@
 import { standardInput } from '../../../src/catalogue/input/task-input.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type DecidedLongAgo, insertDecidedPrice } from '../../support/tasks/decided-price.ts';
+import { type DecidedLongAgo, insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { standardPrice } from '../../support/tasks/tasks.ts';
 import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
@@ -43,7 +43,7 @@ const shownTo = async (key: string) => {
   return shown?.prices[0]?.rates;
 };
 const chargedTo = async (key: string) => (await service.create(key, plainRequest)).json.data['creditsCharged'];
-const decide = (price: Omit<DecidedLongAgo, 'model'>) => insertDecidedPrice(service.database.db, { model, ...price });
+const decide = (price: Omit<DecidedLongAgo, 'model'>) => insertBackdatedPrice(service.database.db, { model, ...price });
 
 test("200 the catalogue's price that is shown is the price that is charged, and coming ones are announced", async () => {
   const { key } = await service.newAccount(1000);

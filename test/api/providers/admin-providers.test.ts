@@ -15,7 +15,7 @@ import { type Answer, assertRefused } from '../../support/service/http-client.ts
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { shell } from '../../support/service/person.ts';
-import { plant } from '../../support/processes/superuser.ts';
+import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';
 
 const file = {
@@ -134,7 +134,7 @@ describe('the margin', () => {
     await acceptTestTask(db, accountId, taskParam('sold'));
     const early = { accountId, kind: 'grant', amount: 7, reason: 'before' } as const;
     const entry = await bookCredits(db, early);
-    await plant(
+    await runAsSuperuser(
       own.database,
       `update ledger_entries set created_at = now() - interval '2 hours' where id = ${entry?.entryId}`,
     );

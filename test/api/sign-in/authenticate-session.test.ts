@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ensureSigningSecrets } from '../../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { goodPassword, newBrowser, newMember } from '../../support/service/person.ts';

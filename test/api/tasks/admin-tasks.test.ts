@@ -6,7 +6,7 @@ import { findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callback
 import { completeTask, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
-import { intendProviderJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
@@ -105,7 +105,7 @@ test('200 only tasks of a model, of a fail code, or with a job at a provider', a
   const { accountId, key } = await service.newAccount(10_000);
   const from = String(Date.now());
   const [plain, other] = [await newTask(key), await newTask(key, { model: 'videogen-2.0' })];
-  await intendProviderJob(db, { taskId: other, ordinal: 1, provider: 'somewhere' });
+  await intendOwnMachineJob(db, { taskId: other, ordinal: 1, provider: 'somewhere' });
   await cancel(plain);
   assert.deepEqual(await walk({ from, model: 'videogen-2.0' }), [other]);
   assert.deepEqual(await walk({ accountId, model: 'videogen-2.0' }), [other]);
@@ -135,7 +135,7 @@ test('200 everything that is known of a task: its books, its jobs, and what the 
   const { db } = service.database;
   const { accountId } = await service.newAccount(1_000);
   const { taskId } = await owedCallback(db, accountId, 'http://receiver.test/hook?secret=1', 'success', (id) =>
-    intendProviderJob(db, { taskId: id, ordinal: 1, provider: 'preview' }),
+    intendOwnMachineJob(db, { taskId: id, ordinal: 1, provider: 'preview' }),
   );
   await recordProviderJob(db, { taskId, ordinal: 1, jobId: 'job-1' });
   const delivery = await findDelivery(db, taskId);
@@ -203,7 +203,7 @@ test('200 the account sees the same task and callback without what only operator
   const { db } = service.database;
   const { accountId, key } = await service.newAccount(1_000);
   const { taskId } = await owedCallback(db, accountId, 'http://receiver.test/', 'success', (id) =>
-    intendProviderJob(db, { taskId: id, ordinal: 1, provider: 'secret-upstream' }),
+    intendOwnMachineJob(db, { taskId: id, ordinal: 1, provider: 'secret-upstream' }),
   );
   await recordProviderJob(db, { taskId, ordinal: 1, jobId: 'secret-job' });
   const attempt = { durationMs: 12, status: undefined, error: 'secret-kind', responseHead: Buffer.from('secret-head') };

@@ -10,7 +10,7 @@ import { completeTask, failAndRefund, beginGeneration } from '../../../src/tasks
 import type { FailCode } from '../../../src/catalogue/tasks/fail-code.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { failedTasks } from '../../support/tasks/many-tasks.ts';
+import { failedTasks } from '../../support/tasks/bulk-rows.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';
 

@@ -5,7 +5,7 @@ import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
-import { insertDecidedPrice } from '../../support/tasks/decided-price.ts';
+import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
@@ -88,7 +88,7 @@ test('200 a quote charges nothing, needs no balance and no scope of its own', as
 test("200 operators' amounts of a price count for its name alone, in quote, charge and list", async () => {
   const [{ accountId, key }, other] = [await service.newAccount(10_000), await service.newAccount(10_000)];
   const high = bodyOf({ resolution: '1080p' });
-  await insertDecidedPrice(service.database.db, {
+  await insertBackdatedPrice(service.database.db, {
     model,
     accountId,
     priceName: '1080p',

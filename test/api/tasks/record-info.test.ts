@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { TaskResult } from '../../../src/catalogue/tasks/task.ts';
-import { completeTask, confirmCharge, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { completeTask, recordQueuing, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
@@ -77,7 +77,7 @@ test('200 a task that was just accepted has exactly the fields of the contract',
 
 test('200 a task in generation shows the progress of the engine, but never 100', async () => {
   const taskId = await newTask();
-  await confirmCharge(service.database.db, taskId);
+  await recordQueuing(service.database.db, taskId);
   assert.deepEqual([(await recordOf(taskId))['state'], (await recordOf(taskId))['progress']], ['queuing', 0]);
   await beginGeneration(service.database.db, taskId);
   for (const [engine, shown] of [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { completeTask, confirmCharge, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { completeTask, recordQueuing, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { intendProviderJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { listApiKeys } from '../../../src/accounts/keys/keys.ts';
 import type { Answer } from '../../support/service/http-client.ts';
@@ -75,9 +75,9 @@ test('200 the steps of a success follow each other without a gap, and no provide
   const { db } = service.database;
   const { key } = await service.newAccount(1_000);
   const taskId = await newTask(key, 'http://127.0.0.1/');
-  await confirmCharge(db, taskId);
+  await recordQueuing(db, taskId);
   await beginGeneration(db, taskId);
-  await intendProviderJob(db, { taskId, ordinal: 1, provider: 'secret-upstream' });
+  await intendOwnMachineJob(db, { taskId, ordinal: 1, provider: 'secret-upstream' });
   await recordProviderJob(db, { taskId, ordinal: 1, jobId: 'job' });
   await succeedProviderJob(db, taskId);
   assert.equal((await listProviderJobs(db, taskId)).length, 1);

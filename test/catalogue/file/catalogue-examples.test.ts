@@ -9,7 +9,7 @@ import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts'
 import { inputErrorsOfModel } from '../../../src/catalogue/models/upstreams-for-task.ts';
 import { priceAt } from '../../../src/catalogue/prices/price-conditions.ts';
 import { createTaskRequestParser, inputJsonSchema } from '../../../src/tasks/accept/task-request.ts';
-import { argumentsOf, documentedRecipes } from '../../support/documents/documented-recipes.ts';
+import { argumentsOf, documentedRecipes } from '../../support/documents/documented-examples.ts';
 
 const prices = [{ creditsPerSecond: 7 }];
 

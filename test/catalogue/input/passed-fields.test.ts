@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parameterSchemas, videoDialects } from '../../../src/catalogue/file/provider-schema.ts';
 import { inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
-import { kinds } from '../../fakes/kinds.ts';
+import { kinds } from '../../fakes/provider-kinds.ts';
 import { carriedBy } from '../../support/every-field/carried-fields.ts';
 import { fieldKinds } from '../../support/every-field/field-kinds.ts';
 

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { callWithin } from '../../../src/temporal/connection/connect.ts';
 import { resetToFirstStep } from '../../support/workflows/reset-workflow.ts';
-import { type DiskName, fillDisk, type FullDisk } from './disks.ts';
+import { type DiskName, fillDisk, type FullDisk } from './full-disks.ts';
 import type { Damage } from '../judge/evidence.ts';
-import { type Outage, unreachableTemporal } from './outage.ts';
+import { type Outage, unreachableTemporal } from './temporal-outage.ts';
 import type { SmallDisk } from '../../support/servers/small-disk.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '../seeded-random.ts';
 import type { Stack } from '../stack.ts';
 
 /** A way to hurt the running system. */

@@ -3,7 +3,7 @@ import type { Database } from '../../../src/platform/database/database.ts';
 import { type ProviderSwitch, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
 import { type Fault, type FaultName, faults } from '../../fakes/fault-proxy.ts';
 import type { KindUpstream } from '../load/kind-upstreams.ts';
-import { createRandom, type Random } from '../random.ts';
+import { createRandom, type Random } from '../seeded-random.ts';
 
 export type NetworkFaultOptions = {
   readonly each: readonly KindUpstream[];

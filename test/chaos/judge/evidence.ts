@@ -1,6 +1,6 @@
 import type { LedgerViolation } from '../../../src/credits/ledger/audit-rules.ts';
-import type { Outage } from '../faults/outage.ts';
-import type { FullDisk } from '../faults/disks.ts';
+import type { Outage } from '../faults/temporal-outage.ts';
+import type { FullDisk } from '../faults/full-disks.ts';
 import type { Film, ShortOrder } from '../faults/short-results.ts';
 import type { BookedJob } from '../../fakes/upstream-books.ts';
 import type { PaymentEvidence } from './payment-evidence.ts';

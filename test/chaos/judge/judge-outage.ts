@@ -1,6 +1,6 @@
 import { taskWorkflowId } from '../../../src/temporal/connection/task-queues.ts';
 import type { Evidence, FinalTask, Wish } from './evidence.ts';
-import { type Outage, stallLimitOf } from '../faults/outage.ts';
+import { type Outage, stallLimitOf } from '../faults/temporal-outage.ts';
 
 /** Two starts that are requested together overtake each other. In a random order half of the pairs would be inverted. */
 const maxInvertedStarts = 0.15;

@@ -1,4 +1,4 @@
-import type { FullDisk } from '../faults/disks.ts';
+import type { FullDisk } from '../faults/full-disks.ts';
 import type { ProcessEvidence } from './evidence.ts';
 
 /** Only the breaker ends a process of the service, and none outlives it. Returns a sentence for each violation. */

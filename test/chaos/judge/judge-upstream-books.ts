@@ -1,5 +1,5 @@
 import type { BookedJob } from '../../fakes/upstream-books.ts';
-import { kinds } from '../../fakes/kinds.ts';
+import { kinds } from '../../fakes/provider-kinds.ts';
 import type { Evidence, FinalTask } from './evidence.ts';
 
 // The rules for the jobs at upstreams of every kind, by their own books.

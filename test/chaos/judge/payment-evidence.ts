@@ -2,7 +2,7 @@ import type { PaymentState } from '../../../src/credits/payments/payment-provide
 import type { Database } from '../../../src/platform/database/database.ts';
 import { many } from '../../../src/platform/database/statement.ts';
 import type { FakeSession, StripeRecords } from '../../fakes/stripe/stripe-records.ts';
-import { packages } from '../load/shop.ts';
+import { packages } from '../load/stripe-shop.ts';
 
 /** A checkout by Stripe's records. */
 export type FinalSession = {

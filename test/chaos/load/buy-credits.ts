@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { FakeSession, StripeRecords } from '../../fakes/stripe/stripe-records.ts';
 import { newOwner, type Owner, postAs } from './owners.ts';
-import type { Random } from '../random.ts';
-import { packageNames, type Shop } from './shop.ts';
+import type { Random } from '../seeded-random.ts';
+import { packageNames, type Shop } from './stripe-shop.ts';
 
 const orderEveryMs = 1_000;
 /** Stripe ends a checkout after a day. Here a day takes a minute. */

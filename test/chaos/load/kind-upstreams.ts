@@ -1,5 +1,5 @@
 import { type FaultProxy, startFaultProxy } from '../../fakes/fault-proxy.ts';
-import { type Kind, kinds, type PlacedKind, upstreamKey } from '../../fakes/kinds.ts';
+import { type Kind, kinds, type PlacedKind, upstreamKey } from '../../fakes/provider-kinds.ts';
 import { startOwnUpstream } from '../../fakes/own-upstream.ts';
 import type { BookedJob, RunningUpstream } from '../../fakes/upstream-books.ts';
 import { type ShortfallPolicy, shortfallPolicies } from '../../../src/catalogue/models/model.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { call } from '../../support/service/started-api.ts';
+import { call } from '../../support/service/call-api.ts';
 import type { CreateAnswer, Wish } from '../judge/evidence.ts';
 import type { KindUpstream } from './kind-upstreams.ts';
-import type { Random } from '../random.ts';
-import { createRequestMaker, type Request } from './wishes.ts';
+import type { Random } from '../seeded-random.ts';
+import { createRequestMaker, type Request } from './random-requests.ts';
 
 /** A client of the service: an account of its own, a key, and an address for callbacks. */
 export type Client = { readonly index: number; readonly key: string; readonly callBackUrl: string };

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';
-import { callbackContent } from '../judge/checks.ts';
+import { callbackContent } from '../judge/judge-evidence.ts';
 import type { FinalTask, SeenCallback } from '../judge/evidence.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '../seeded-random.ts';
 
 /** The reactions to the first attempt of a task; later ones are accepted. */
 const manners = [

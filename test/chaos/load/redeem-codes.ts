@@ -4,7 +4,7 @@ import type { Database } from '../../../src/platform/database/database.ts';
 import { shell } from '../../support/service/person.ts';
 import type { RedeemedCode } from '../judge/evidence.ts';
 import { newOwner, type Owner, postAs } from './owners.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '../seeded-random.ts';
 
 export const codeCredits = 700;
 const redeemEveryMs = 5_000;

@@ -9,11 +9,11 @@ import {
   startVisitor,
   type Visitor,
   windows,
-} from '../../support/console/console.ts';
+} from '../../support/console/console-visitor.ts';
 import { accountPages } from '../../support/console/console-pages.ts';
 import { runsWholeMatrix } from '../../support/tier.ts';
 import { fillAccount, type FilledAccount } from '../../support/tasks/filled-account.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 
 const skip = skipWithoutBrowser();
 

@@ -1,8 +1,8 @@
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { becomes, focused, startVisitor, type Visitor } from '../../support/console/console.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { becomes, focused, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const skip = skipWithoutBrowser();

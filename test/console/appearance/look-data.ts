@@ -6,8 +6,8 @@ import { sharePath, shareVideo } from '../../../src/library/gallery/share-links.
 import { createInvitation, pathOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { setPriceAs } from '../../../src/credits/prices/prices.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { createdTask, waitForRecord } from '../../support/service/started-api.ts';
-import type { TestService } from '../../support/service/service.ts';
+import { createdTask, waitForRecord } from '../../support/service/call-api.ts';
+import type { TestService } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 // A studio after two weeks of work, for the pictures of `npm run look`.

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
-import { settled, startVisitor, windows } from '../../support/console/console.ts';
+import { settled, startVisitor, windows } from '../../support/console/console-visitor.ts';
 import { accountPages, operatorPages } from '../../support/console/console-pages.ts';
-import { createTestAccount, startTestService } from '../../support/service/service.ts';
+import { createTestAccount, startTestService } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { fillStudio } from './look-data.ts';
 

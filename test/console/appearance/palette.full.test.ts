@@ -10,7 +10,7 @@ import {
   startVisitor,
   type Visitor,
   windows,
-} from '../../support/console/console.ts';
+} from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { runsWholeMatrix } from '../../support/tier.ts';
 

@@ -14,7 +14,7 @@ import {
   settled,
   startVisitor,
   type Visitor,
-} from '../../support/console/console.ts';
+} from '../../support/console/console-visitor.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 

@@ -6,9 +6,9 @@ import { pathToFileURL } from 'node:url';
 import { after, afterEach, before, test } from 'node:test';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
-import { assertAccessible, closeDialog, startVisitor, type Visitor } from '../../support/console/console.ts';
+import { assertAccessible, closeDialog, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const skip = skipWithoutBrowser();

@@ -1,7 +1,7 @@
 import { after, afterEach, before, test } from 'node:test';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { startVisitor, type Visitor } from '../../support/console/console.ts';
+import { startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 

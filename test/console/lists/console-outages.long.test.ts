@@ -5,15 +5,15 @@ import type { Page } from 'playwright-core';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { assertAccessible, settled, startVisitor, type Visitor } from '../../support/console/console.ts';
+import { assertAccessible, settled, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { createFakeUpstream } from '../../support/tasks/fake-upstream.ts';
 import { endPrograms } from '../../support/processes/programs.ts';
 import { postgresUrl, temporalAddress } from '../../support/servers/server-addresses.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/service.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/proxies/tcp-proxy.ts';
-import { type Running, spawnEntryPoint } from '../../support/processes/videogen.ts';
+import { type Running, spawnEntryPoint } from '../../support/processes/run-videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { startWorkerWith } from '../../support/service/worker-with.ts';
+import { startWorkerWith } from '../../support/service/worker-with-upstream.ts';
 
 // The API is a process of its own, which is killed and started again; its database and its Temporal are taken away from it.
 

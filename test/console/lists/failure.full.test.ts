@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { assertAccessible, becomes, startVisitor, type Visitor } from '../../support/console/console.ts';
-import { createTask } from '../../support/service/started-api.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { assertAccessible, becomes, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
+import { createTask } from '../../support/service/call-api.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const skip = skipWithoutBrowser();

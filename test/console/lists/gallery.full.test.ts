@@ -3,7 +3,7 @@ import { buffer as bufferOf } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
 import type { Route } from 'playwright-core';
 import { labelVideos } from '../../../src/library/gallery/labels.ts';
-import { createTask } from '../../support/service/started-api.ts';
+import { createTask } from '../../support/service/call-api.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {
   assertAccessible,
@@ -13,9 +13,9 @@ import {
   startVisitor,
   tryAgain,
   type Visitor,
-} from '../../support/console/console.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
-import { makeTall } from '../../support/hostile/tall-video.ts';
+} from '../../support/console/console-visitor.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
+import { makeResultPortrait } from '../../support/tasks/portrait-result.ts';
 import { waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -43,7 +43,7 @@ before(async () => {
     taskIds.push(String(body.data['taskId']));
     await waitForEnd(service.database.db, taskIds.at(-1) ?? '');
   }
-  await makeTall(service.database.db, taskIds[1] ?? '');
+  await makeResultPortrait(service.database.db, taskIds[1] ?? '');
 });
 afterEach(async () => {
   if (skip === false) await visitor.closeTabs();

@@ -12,7 +12,7 @@ import {
   signIn,
   startVisitor,
   type Visitor,
-} from '../../support/console/console.ts';
+} from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';

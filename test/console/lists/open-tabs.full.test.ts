@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { suspendAccountAs } from '../../../src/accounts/accounts.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { startVisitor, type Visitor } from '../../support/console/console.ts';
+import { startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../../support/tasks/tasks.ts';
 

@@ -4,7 +4,7 @@ import type { CDPSession } from 'playwright-core';
 import { beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { startVisitor, type Tab, type Visitor } from '../../support/console/console.ts';
+import { startVisitor, type Tab, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
-import { eventTypes } from '../../../src/tasks/callbacks/event.ts';
+import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { becomes, show, startVisitor, type Visitor } from '../../support/console/console.ts';
+import { becomes, show, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 
 // Pages are read again while a person uses them. What is open stays open, and what belongs to one list changes no other.

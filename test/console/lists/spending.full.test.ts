@@ -11,7 +11,7 @@ import {
   startVisitor,
   tryAgain,
   type Visitor,
-} from '../../support/console/console.ts';
+} from '../../support/console/console-visitor.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 
 // Spend limits of owners, and codes that operators create and owners redeem.

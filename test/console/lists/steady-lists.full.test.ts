@@ -4,7 +4,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { becomes, settled, show, startVisitor, type Visitor, windows } from '../../support/console/console.ts';
+import { becomes, settled, show, startVisitor, type Visitor, windows } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';

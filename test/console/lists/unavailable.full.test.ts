@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { assertAccessible, becomes, startVisitor, type Visitor } from '../../support/console/console.ts';
+import { assertAccessible, becomes, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -4,8 +4,8 @@ import type { Page } from 'playwright-core';
 import { completeTask } from '../../../src/tasks/task-rows.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { assertNoSidewaysScroll, startVisitor, type Visitor, windows } from '../../support/console/console.ts';
-import { insertDecidedPrice } from '../../support/tasks/decided-price.ts';
+import { assertNoSidewaysScroll, startVisitor, type Visitor, windows } from '../../support/console/console-visitor.ts';
+import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../../support/tasks/tasks.ts';
 
@@ -45,7 +45,7 @@ const pollsOnce = (page: Page) => page.clock.fastForward(16_000);
 test('an announced price is shown from the instant at which it is charged', { skip }, async () => {
   const { accountId, page, open } = await newAccount();
   const fromMs = Date.now() + hourMs;
-  await insertDecidedPrice(service.database.db, { model, accountId, creditsPerSecond: 50, fromMs });
+  await insertBackdatedPrice(service.database.db, { model, accountId, creditsPerSecond: 50, fromMs });
   await open('/playground');
   await page.getByText(/^From .*: 50\scredits per second/).waitFor();
   await page.getByRole('button', { name: 'Generate · 165 credits' }).waitFor();
@@ -60,7 +60,7 @@ test('a price that is set while the playground is open is shown there', { skip }
   await open('/playground');
   await page.getByRole('button', { name: 'Generate · 165 credits' }).waitFor();
   await page.getByLabel('Prompt').fill('a lighthouse');
-  await insertDecidedPrice(service.database.db, { model, accountId, creditsPerSecond: 40, fromMs: Date.now() - 1 });
+  await insertBackdatedPrice(service.database.db, { model, accountId, creditsPerSecond: 40, fromMs: Date.now() - 1 });
   await pollsOnce(page);
   await page.getByRole('button', { name: 'Generate · 200 credits' }).waitFor();
   assert.equal(await page.getByLabel('Prompt').inputValue(), 'a lighthouse');

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { becomes, startVisitor, type Visitor } from '../../support/console/console.ts';
+import { becomes, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 

@@ -4,11 +4,16 @@ import { ordinaryScopes } from '../../../src/accounts/keys/api-key.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { exchangeOf } from '../../../src/tasks/callbacks/recorded-exchange.ts';
-import { createRequestLog, type RequestLog } from '../../../src/library/request-log/request-log.ts';
+import { createRequestLog, type RequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { setTaskTimes } from '../../support/database/aged.ts';
+import { setTaskTimes } from '../../support/database/aged-task.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { assertAccessible, assertNoSidewaysScroll, startVisitor, type Visitor } from '../../support/console/console.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  startVisitor,
+  type Visitor,
+} from '../../support/console/console-visitor.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';

@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
-import { confirmCharge, failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { focused, show } from '../../support/console/console.ts';
+import { recordQueuing, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { focused, show } from '../../support/console/console-visitor.ts';
 import { type Person } from '../../support/service/person.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 import { actionsOn, type SeededOperatorsStage, startSeededOperatorsStage } from './operators-stage.ts';
@@ -77,7 +77,7 @@ describe('an operator in the console', { skip }, () => {
     const { accountId } = seeded;
     const reserve = async () => {
       const taskId = await acceptTestTask(db, accountId, taskParam('It waits'));
-      await confirmCharge(db, taskId);
+      await recordQueuing(db, taskId);
       const pool = { pool: 'studio-gpu/film-large', provider: 'studio-gpu' };
       await reserveSlot(db, { taskId, ordinal: 1, accountId, ...pool, limit: 1 });
       return taskId;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { settled, show } from '../../support/console/console.ts';
+import { settled, show } from '../../support/console/console-visitor.ts';
 import { findAccount, limitAccountAs, suspendAccountAs } from '../../../src/accounts/accounts.ts';
 import { plainRequest } from '../../support/service/http-service.ts';
 import { type Person } from '../../support/service/person.ts';

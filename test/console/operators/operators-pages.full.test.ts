@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { assertAccessible, assertNoSidewaysScroll, settled, tryAgain, windows } from '../../support/console/console.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  settled,
+  tryAgain,
+  windows,
+} from '../../support/console/console-visitor.ts';
 import { operatorPages } from '../../support/console/console-pages.ts';
 import { runsWholeMatrix } from '../../support/tier.ts';
 import { waitFor } from '../../support/wait-for.ts';

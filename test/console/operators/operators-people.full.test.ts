@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { assertAccessible, settled } from '../../support/console/console.ts';
+import { assertAccessible, settled } from '../../support/console/console-visitor.ts';
 import { newPerson, type Person } from '../../support/service/person.ts';
 import { actionsOn, type SeededOperatorsStage, startSeededOperatorsStage } from './operators-stage.ts';
 

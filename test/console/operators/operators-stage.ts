@@ -8,9 +8,9 @@ import { exchangeOf } from '../../../src/tasks/callbacks/recorded-exchange.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
-import { completeTask, confirmCharge, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { completeTask, recordQueuing, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { startBrowser } from '../../support/console/browser.ts';
-import { cookieFor, lasting, settled } from '../../support/console/console.ts';
+import { cookieFor, lasting, settled } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { newPerson, type Person } from '../../support/service/person.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../../support/tasks/tasks.ts';
@@ -130,7 +130,7 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
     return { taskId, ordinal };
   };
   const begin = async (taskId: string) => {
-    await confirmCharge(db, taskId);
+    await recordQueuing(db, taskId);
     await beginGeneration(db, taskId);
   };
   const succeeded = await accept('A lighthouse in the fog, slow aerial shot, morning light over the water');

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { findTask } from '../../../src/tasks/task-rows.ts';
-import { insertDecidedPrice } from '../../support/tasks/decided-price.ts';
+import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { assertAccessible, startVisitor, type Visitor } from '../../support/console/console.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { assertAccessible, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 
 // A model whose price depends on its input, in the playground and on the operators' page.
 
@@ -109,7 +109,7 @@ test('an announced price is shown for the inputs that it is for', { skip }, asyn
   const { page, open, accountId } = await newTab();
   const fromMs = Date.now() + hourMs;
   const decided = { model: 'priced', accountId, priceName: '1080p', creditsPerSecond: 30, fromMs };
-  await insertDecidedPrice(service.database.db, decided);
+  await insertBackdatedPrice(service.database.db, decided);
   await page.clock.install();
   await open(`/a/${accountId}/playground`);
   await priced(page, 100);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { type FakeStripe, startFakeStripe } from '../../fakes/stripe/stripe.ts';
 import { catalogueWithPackages, providerAt } from '../../credits/payments/payment-stage.ts';
-import { startVisitor, type Visitor } from '../../support/console/console.ts';
+import { startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, type HttpServiceOptions, startHttpService } from '../../support/service/http-service.ts';
 
 /** A service that sells credits, the fake of Stripe, and a browser. */

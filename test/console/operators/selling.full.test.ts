@@ -6,7 +6,12 @@ import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.t
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { assertAccessible, assertNoSidewaysScroll, closeDialog, settled } from '../../support/console/console.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  closeDialog,
+  settled,
+} from '../../support/console/console-visitor.ts';
 import { plainRequest } from '../../support/service/http-service.ts';
 import { openSellingStage, type SellingStage } from './selling-stage.ts';
 

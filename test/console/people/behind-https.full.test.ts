@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { signIn, startVisitor, type Visitor } from '../../support/console/console.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { signIn, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 import { startTlsProxy } from '../../support/proxies/tls-proxy.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -12,8 +12,8 @@ import {
   startVisitor,
   type Tab,
   type Visitor,
-} from '../../support/console/console.ts';
-import { startTestService, type TestService } from '../../support/service/service.ts';
+} from '../../support/console/console-visitor.ts';
+import { startTestService, type TestService } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const skip = skipWithoutBrowser();

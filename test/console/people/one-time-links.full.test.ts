@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
 import { urlOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { becomes, password, startVisitor, type Visitor } from '../../support/console/console.ts';
+import { becomes, password, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 
 // A link of one use stays a good one until it is used, whatever else goes wrong.

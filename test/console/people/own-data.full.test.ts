@@ -15,9 +15,9 @@ import {
   startVisitor,
   type Visitor,
   windows,
-} from '../../support/console/console.ts';
+} from '../../support/console/console-visitor.ts';
 import { fillAccount, type FilledAccount } from '../../support/tasks/filled-account.ts';
-import { startTestService, type TestService } from '../../support/service/service.ts';
+import { startTestService, type TestService } from '../../support/service/test-service.ts';
 
 // What an owner does with the data of the account: the content of a task is deleted, everything is exported.
 

@@ -8,7 +8,7 @@ import {
   password,
   startVisitor,
   type Visitor,
-} from '../../support/console/console.ts';
+} from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -4,10 +4,10 @@ import type { Environment } from '../../../src/run/config/config.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { call, createdTask } from '../../support/service/started-api.ts';
-import { settled, startVisitor, type Tab, type Visitor } from '../../support/console/console.ts';
+import { call, createdTask } from '../../support/service/call-api.ts';
+import { settled, startVisitor, type Tab, type Visitor } from '../../support/console/console-visitor.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/service.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const skip = skipWithoutBrowser();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { signIn, startVisitor, type Visitor } from '../../support/console/console.ts';
+import { signIn, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 
 // A session that ends while its pages are open.

@@ -14,7 +14,7 @@ import {
   startVisitor,
   type Tab,
   type Visitor,
-} from '../../support/console/console.ts';
+} from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../../support/servers/oidc-server.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { createTask } from '../../support/service/started-api.ts';
+import { createTask } from '../../support/service/call-api.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
-import { becomes, startVisitor, type Visitor } from '../../support/console/console.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { becomes, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 import { waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

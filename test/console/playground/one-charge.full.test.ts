@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { becomes, focused, holdAnswers, startVisitor, type Visitor } from '../../support/console/console.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { becomes, focused, holdAnswers, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const skip = skipWithoutBrowser();

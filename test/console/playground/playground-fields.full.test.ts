@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { findTask } from '../../../src/tasks/task-rows.ts';
-import { assertAccessible, assertNoSidewaysScroll, becomes, focused } from '../../support/console/console.ts';
+import { assertAccessible, assertNoSidewaysScroll, becomes, focused } from '../../support/console/console-visitor.ts';
 import { playgroundWith } from './playground-stage.ts';
 
 const prices = [{ creditsPerSecond: 10 }];

@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
-import { assertAccessible, assertNoSidewaysScroll, becomes, holdAnswers } from '../../support/console/console.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  becomes,
+  holdAnswers,
+} from '../../support/console/console-visitor.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { playgroundWith } from './playground-stage.ts';

@@ -10,8 +10,8 @@ import type { Page } from 'playwright-core';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { python } from '../../fakes/python.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { becomes, draftHas, focused, startVisitor, type Visitor } from '../../support/console/console.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { becomes, draftHas, focused, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 
 const skip = skipWithoutBrowser();
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
 import { readBooks } from '../../../src/credits/ledger/credits.ts';
 import { generate } from './ark-sdk.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 
 // The AI SDK with its provider for Ark, in front of our shape of Ark.
 

@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { after, before, describe, test } from 'node:test';
 import { readBooks } from '../../../src/credits/ledger/credits.ts';
-import { startLosingProxy } from '../../support/proxies/losing-proxy.ts';
+import { startLosingProxy } from '../../support/proxies/lose-first-response-proxy.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
-import { mergeRepeats } from '../../support/service/merging-key.ts';
+import { mergeRepeats } from '../../support/service/repeat-merging.ts';
 import { pythonWith } from '../../support/processes/installed-packages.ts';
 import { bytePlusPackages } from './ark-packages.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 import { lostCreates } from '../../support/tier.ts';
 
 // The SDKs of BytePlus and Volcengine, from PyPI, in front of our shape of Ark.

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import sharp from 'sharp';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
-import { startVideosUpstream } from '../../fakes/videos-server.ts';
+import { startVideosUpstream } from '../../fakes/openai-videos-upstream.ts';
 import { images, stage } from '../../providers/openai-videos/videos-stage.ts';
 
 const key = 'test-key';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import sharp from 'sharp';
-import { ensureSigningSecrets } from '../../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
@@ -13,7 +13,7 @@ import {
   startTestService,
   type TestAccount,
   type TestService,
-} from '../../support/service/service.ts';
+} from '../../support/service/test-service.ts';
 import { entryKinds } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -5,8 +5,8 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { readBooks } from '../../../src/credits/ledger/credits.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
-import { type Fate, startLossyProxy } from '../../support/proxies/lossy-proxy.ts';
-import { allowManyTasks, holdRepeatWindow } from '../../support/service/merging-key.ts';
+import { type Fate, startLossyProxy } from '../../support/proxies/fate-per-request-proxy.ts';
+import { allowManyTasks, holdRepeatWindow } from '../../support/service/repeat-merging.ts';
 
 const model = 'videogen-2.0-fast';
 

@@ -6,7 +6,7 @@ import type * as provider2 from '@openrouter/ai-sdk-provider';
 import type * as sdk6 from 'ai';
 import { type FinishingService, startFinishingService } from '../../api/dialects/finished-videos.ts';
 import { nodeModulesWith } from '../../support/processes/installed-packages.ts';
-import { mergeRepeats } from '../../support/service/merging-key.ts';
+import { mergeRepeats } from '../../support/service/repeat-merging.ts';
 import { lostCreates } from '../../support/tier.ts';
 
 // The AI SDK 7 and its provider ask for Node.js 22, which not every machine of contributors has; they run on 20, too.

@@ -5,7 +5,7 @@ import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { OpenRouter } from '@openrouter/sdk';
 import { experimental_generateVideo as generateVideo } from 'ai';
 import { type FinishingService, startFinishingService } from '../../api/dialects/finished-videos.ts';
-import { mergeRepeats } from '../../support/service/merging-key.ts';
+import { mergeRepeats } from '../../support/service/repeat-merging.ts';
 import { lostCreates } from '../../support/tier.ts';
 
 // These clients repeat a create whose response was lost, and neither marks the repeat nor sends an Idempotency-Key of its own. The service

@@ -9,7 +9,7 @@ import { readLastChecks } from '../../../src/credits/last-checks.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../../src/credits/ledger/audit-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { plant } from '../../support/processes/superuser.ts';
+import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { accept, balance, type Books, plants, soundBooks, whileDamaged } from './damaged-books.ts';
 
 describe('the audit of the books', () => {
@@ -51,8 +51,8 @@ describe('the scheduled audits', () => {
   before(async () => {
     database = await createTestDatabase();
     accountId = await createAccount(database.db, { name: 'large', credits: oldTasks });
-    await plant(database, `update accounts set balance = 0`, insertOldTasks, insertOldEntries);
-    await plant(database, `update ledger_entries set created_at = now() - interval '1 hour'`);
+    await runAsSuperuser(database, `update accounts set balance = 0`, insertOldTasks, insertOldEntries);
+    await runAsSuperuser(database, `update ledger_entries set created_at = now() - interval '1 hour'`);
   });
   after(() => database.close());
 
@@ -78,7 +78,7 @@ describe('the scheduled audits', () => {
   test('a violation among old rows is found at night, stays known, and is forgotten when it is corrected', async () => {
     const startedAt = Date.now();
     const rewrite = (sign: string) =>
-      plant(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
+      runAsSuperuser(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
     await rewrite('-');
     assert.deepEqual(await runAudit(database.db, 'recent'), []);
     const found = await runAudit(database.db, 'full');
@@ -95,20 +95,20 @@ describe('the scheduled audits', () => {
   test('a cap that counts wrongly is found at night, stays known, and is forgotten when it is corrected', async () => {
     const capped = await createAccount(database.db, { name: 'capped', credits: 0 });
     assert.ok(await setSpendCaps(database.db, capped, { kind: 'account', id: capped }, { total: 1_000 }));
-    await plant(database, `update spend_caps set spent = 5`);
+    await runAsSuperuser(database, `update spend_caps set spent = 5`);
     assert.deepEqual(await runAudit(database.db, 'recent'), []);
     const [found, ...others] = await runAudit(database.db, 'full');
     assert.deepEqual([found?.accountId, others], [capped, []]);
     assert.match(found?.detail ?? '', /^total cap of account \S+: 5 spent, its tasks add up to 0$/);
     assert.deepEqual(await runAudit(database.db, 'recent'), [found]);
-    await plant(database, `update spend_caps set spent = 0`);
+    await runAsSuperuser(database, `update spend_caps set spent = 0`);
     assert.deepEqual(await runAudit(database.db, 'recent'), []);
     assert.equal((await readLastChecks(database.db)).violations, 0);
   });
 
   test('an audit that ends while another one finds a violation forgets nothing of that', async () => {
     const rewrite = (sign: string) =>
-      plant(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
+      runAsSuperuser(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
     let found = 0;
     const run: Database['run'] = async (statement, values) => {
       if (statement.name === 'record-audit') {
@@ -124,7 +124,7 @@ describe('the scheduled audits', () => {
   });
 
   async function acceptAfterGrant(): Promise<string> {
-    await plant(
+    await runAsSuperuser(
       database,
       balance(132),
       `insert into ledger_entries (account_id, kind, amount, balance_after) values ('${accountId}', 'grant', 132, 132)`,

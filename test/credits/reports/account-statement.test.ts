@@ -14,14 +14,14 @@ import {
   sumSections,
 } from '../../../src/credits/reports/account-statement.ts';
 import { ownBrand } from '../../../src/platform/brand/brand.ts';
-import { statementHtml } from '../../../src/api/credits/statement-view.ts';
+import { statementHtml } from '../../../src/api/credits/statement-page.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, type TestOperator } from '../../support/service/operator-key.ts';
 import { shell } from '../../support/service/person.ts';
-import { plant } from '../../support/processes/superuser.ts';
+import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 
 let service: HttpService;
 let operator: TestOperator;
@@ -49,7 +49,7 @@ async function newBooks() {
   const { codes } = await createCodesAs(db(), shell, { name: 'spring', credits: 500, codes: 1 });
   await redeemCode(db(), accountId, codes[0] ?? '');
   const at = `timestamptz '2026-01-05T10:00:00Z'`;
-  await plant(
+  await runAsSuperuser(
     service.database,
     `update ledger_entries set created_at = ${at} where account_id = '${accountId}'`,
     `update tasks set created_at = ${at} where account_id = '${accountId}'`,
@@ -79,7 +79,7 @@ test('200 the month as CSV: balances, charges and refunds by price, and every bo
 
 test('200 the month as data: the lines lead from one balance to the other, and the sections are their sums', async () => {
   const { accountId, key } = await newBooks();
-  await plant(
+  await runAsSuperuser(
     service.database,
     `update accounts set created_at = timestamptz '2025-12-31T23:59:59Z' where id = '${accountId}'`,
   );
@@ -124,7 +124,10 @@ test('200 the month as data: the lines lead from one balance to the other, and t
 
 test('200 the month as a page that loads nothing, runs nothing and shows names as text', async () => {
   const { accountId, key } = await newBooks();
-  await plant(service.database, `update accounts set name = '<script>alert("1")</script>' where id = '${accountId}'`);
+  await runAsSuperuser(
+    service.database,
+    `update accounts set name = '<script>alert("1")</script>' where id = '${accountId}'`,
+  );
   const { status, bytes, headers } = await statement(key, 'html', '2026-01');
   const page = bytes.toString();
   assert.equal(status, 200, page);
@@ -194,7 +197,7 @@ describe('no entry is missing from a statement:', () => {
   test('an entry of a kind that this release does not know appears under its own name', async () => {
     const database = await createTestDatabase();
     const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
-    await plant(
+    await runAsSuperuser(
       database,
       'alter table ledger_entries drop constraint ledger_entries_kind_check',
       `insert into ledger_entries (account_id, kind, amount, balance_after, reason, created_at)
@@ -211,7 +214,7 @@ describe('no entry is missing from a statement:', () => {
   test('bookings beyond the limit are one line with their sum', async () => {
     const accountId = await createAccount(db(), { name: 'a', credits: 0 });
     const more = 3;
-    await plant(
+    await runAsSuperuser(
       service.database,
       `insert into ledger_entries (account_id, kind, amount, balance_after, reason, created_at)
        select '${accountId}', 'grant', 2, 2 * n, 'gift ' || n, '2026-01-05T10:00:00Z' from generate_series(1, ${maxBookingLines + more}) n`,
@@ -236,7 +239,7 @@ describe('no entry is missing from a statement:', () => {
     const database = await createTestDatabase();
     const accountId = await createAccount(database.db, { name: 'a', credits: 100 });
     const first = '2026-01-05T10:00:00Z';
-    await plant(
+    await runAsSuperuser(
       database,
       `insert into tasks (id, account_id, model, price_name, param, state, credits_charged, result, request_sha256, deadline_ms, created_at, completed_at)
        select gen_random_uuid(), '${accountId}', 'm', 'standard', '{}', 'success', 1, '{}', sha256(''), 1, '${first}', '${first}'`,

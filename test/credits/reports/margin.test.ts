@@ -3,11 +3,11 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { readMargin } from '../../../src/credits/reports/margin.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import type { JobCost } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { intendProviderJob, intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob, intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { createTestAccount } from '../../support/service/service.ts';
+import { createTestAccount } from '../../support/service/test-service.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';
 
 const dollars = (micros: number): JobCost => ({ micros, currency: 'USD', basis: 'estimated' });
@@ -98,7 +98,7 @@ describe('the margin of a time', () => {
 
   test('finds that a job on our own machine and one that was declined cost nothing upstream', async () => {
     const local = await accepted();
-    await intendProviderJob(database.db, { taskId: local, ordinal: 1, provider: 'preview' });
+    await intendOwnMachineJob(database.db, { taskId: local, ordinal: 1, provider: 'preview' });
     await recordProviderJob(database.db, { taskId: local, ordinal: 1, jobId: 'job' });
     await succeedProviderJob(database.db, local);
     await completeTask(database.db, local, madeUpResult);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { maxLinksOfVideo } from '../../../src/library/gallery/share-links.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
-import { deleteExpiredShareLinks } from '../../../src/library/operations/retention.ts';
+import { deleteExpiredShareLinks } from '../../../src/library/operations/delete-expired-rows.ts';
 import { dayMs } from '../../../src/platform/timing/duration.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { newPerson, shell } from '../../support/service/person.ts';

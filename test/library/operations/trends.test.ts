@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { trendPeriod } from '../../../src/library/operations/trends.ts';
+import { trendBuckets } from '../../../src/library/operations/trends.ts';
 import { intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
@@ -90,7 +90,7 @@ test('buckets are whole hours, quarters of a day and days in UTC, and the last o
     ['week', 21_600_000],
     ['month', 86_400_000],
   ] as const) {
-    const { startTimes } = trendPeriod(range, nowMs);
+    const { startTimes } = trendBuckets(range, nowMs);
     assert.ok(startTimes.every((time) => time % bucketMs === 0));
     const last = startTimes.at(-1) ?? 0;
     assert.ok(last <= nowMs && nowMs < last + bucketMs);

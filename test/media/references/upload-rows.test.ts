@@ -7,9 +7,9 @@ import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import * as images from '../../support/hostile/hostile-images.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
-import { parseAnswer, rawConnection } from '../../support/proxies/http-raw.ts';
+import { parseAnswer, rawConnection } from '../../support/proxies/raw-http.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { patient, watchNodeServer } from '../../support/servers/node-server.ts';
+import { patient, watchNodeServer } from '../../support/servers/node-server-limits.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let service: HttpService;

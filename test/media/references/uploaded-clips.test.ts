@@ -10,7 +10,7 @@ import type { UploadOutcome } from '../../../src/media/references/store-upload.t
 import * as hostile from '../../support/hostile/hostile-clips.ts';
 import * as images from '../../support/hostile/hostile-images.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
-import { parseAnswer, rawConnection } from '../../support/proxies/http-raw.ts';
+import { parseAnswer, rawConnection } from '../../support/proxies/raw-http.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 import { waitFor } from '../../support/wait-for.ts';

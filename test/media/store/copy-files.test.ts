@@ -8,7 +8,7 @@ import { createFolderFiles } from '../../../src/media/store/folder-files.ts';
 import type { MediaFiles } from '../../../src/media/store/result-store.ts';
 import { createTwoStores } from '../../../src/media/store/two-stores.ts';
 import { createS3Files } from '../../../src/media/store/s3/s3-files.ts';
-import { videogen } from '../../support/processes/videogen.ts';
+import { videogen } from '../../support/processes/run-videogen.ts';
 import { skipsWithoutS3, startS3Server } from '../../support/servers/s3-server.ts';
 
 let scratch: string;

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import type { ResultStore } from '../../../src/media/store/result-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
-import { rawConnection } from '../../support/proxies/http-raw.ts';
+import { rawConnection } from '../../support/proxies/raw-http.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { openFiles } from '../../support/processes/open-files.ts';
 import { runsWholeMatrix } from '../../support/tier.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
-import type { Api } from '../../support/service/started-api.ts';
-import { commandsBeside } from '../../support/console/page-commands.ts';
+import type { Api } from '../../support/service/call-api.ts';
+import { commandsBeside } from '../../support/documents/operations-commands.ts';
 import { type Checkout, type ComposeStage, healthy, startInstallation } from './compose-stage.ts';
 import { skipWithoutDocker } from './docker.ts';
 import { follow } from './documented-steps.ts';

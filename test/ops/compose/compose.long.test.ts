@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import type { Api } from '../../support/service/started-api.ts';
-import { commandsBeside } from '../../support/console/page-commands.ts';
+import type { Api } from '../../support/service/call-api.ts';
+import { commandsBeside } from '../../support/documents/operations-commands.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type ComposeStage, healthy, services, startInstallation } from './compose-stage.ts';
 import { skipWithoutDocker } from './docker.ts';

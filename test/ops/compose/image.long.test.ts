@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { commandsBeside, createShell, type Shell } from '../../support/console/page-commands.ts';
+import { commandsBeside, createShell, type Shell } from '../../support/documents/operations-commands.ts';
 import { openDocker, skipWithoutDocker } from './docker.ts';
 import type { ScriptStage } from '../script-stage.ts';
 

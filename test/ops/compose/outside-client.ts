@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Api, createTask, recordInfo, resultUrlsIn } from '../../support/service/started-api.ts';
+import { type Api, createTask, recordInfo, resultUrlsIn } from '../../support/service/call-api.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 // A client of an installation in containers, whose requests may meet outages.

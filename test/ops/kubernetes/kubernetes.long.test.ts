@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Api, createTask } from '../../support/service/started-api.ts';
-import { commandsBeside } from '../../support/console/page-commands.ts';
+import { type Api, createTask } from '../../support/service/call-api.ts';
+import { commandsBeside } from '../../support/documents/operations-commands.ts';
 import { type ClusterStage, installInCluster, skipWithoutCluster, tags } from './cluster-stage.ts';
 import { follow } from '../compose/documented-steps.ts';
 import { acceptedTask, assertVideo, taskIn } from '../compose/outside-client.ts';

@@ -5,7 +5,7 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { createHttpClient } from '../../support/service/http-client.ts';
 import { startMailServer, tokenIn } from '../../support/servers/mail-server.ts';
 import { goodPassword, newBrowser } from '../../support/service/person.ts';
-import { createTestEnvironment } from '../../support/service/service.ts';
+import { createTestEnvironment } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 test('an API with a mail server and open sign-up takes a person from their e-mail address to an account, by its settings', async () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { commandEndingWithParent } from '../../../src/platform/process/end-with-parent.ts';
-import { startProgramText } from '../../support/documents/program-text.ts';
+import { startProgramText } from '../../support/documents/run-program-text.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 /** A process that starts a bound program and prints its pid. */

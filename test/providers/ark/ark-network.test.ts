@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, after, describe, test, type TestContext } from 'node:test';
-import { type ArkUpstream, startArkUpstream } from '../../fakes/ark.ts';
+import { type ArkUpstream, startArkUpstream } from '../../fakes/ark-upstream.ts';
 import { type Fault, type FaultName, faults, startFaultProxy } from '../../fakes/fault-proxy.ts';
 import { under } from '../contract/contract-stage.ts';
 import { begun } from '../contract/job-request.ts';

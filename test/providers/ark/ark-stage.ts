@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import type { JobRequest, LostCreate, PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { type ArkProviderDeps, createArkProvider } from '../../../src/providers/ark/ark-provider.ts';
-import { startArkUpstream } from '../../fakes/ark.ts';
+import { startArkUpstream } from '../../fakes/ark-upstream.ts';
 import { clientFor, providerDeps } from '../loopback-client.ts';
 import { begun, type JobChanges, lostCall, signal } from '../contract/job-request.ts';
 

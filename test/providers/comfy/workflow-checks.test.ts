@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test, type TestContext } from 'node:test';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
 import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
-import { watchWorkflows } from '../../../src/tasks/jobs/watch-comfy-graphs.ts';
+import { watchComfyGraphs } from '../../../src/tasks/jobs/close-unfit-comfy-pools.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
@@ -44,7 +44,7 @@ describe('workflows of ComfyUI', () => {
   function watched(t: TestContext, first: Catalogue, db: Database = database.db) {
     const logged: Record<string, unknown>[] = [];
     let catalogue = first;
-    const watch = watchWorkflows({
+    const watch = watchComfyGraphs({
       catalogue: () => catalogue,
       readSecret: () => () => '',
       own: [],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { skipWithoutPython, startExampleUpstream } from '../../fakes/example-upstream.ts';
-import { catalogueOf, type Kind, kinds, upstreamKey, workflow } from '../../fakes/kinds.ts';
-import { startVideosUpstream } from '../../fakes/videos-server.ts';
+import { catalogueOf, type Kind, kinds, upstreamKey, workflow } from '../../fakes/provider-kinds.ts';
+import { startVideosUpstream } from '../../fakes/openai-videos-upstream.ts';
 import { localClient } from '../loopback-client.ts';
 import { catalogueFrom, openProviders } from '../registry-stage.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import type { Job, SubmitOutcome } from '../../../src/providers/provider-contract.ts';
-import { isSampled } from '../../fakes/kinds.ts';
+import { isSampled } from '../../fakes/provider-kinds.ts';
 import { type Fault, type FaultName, faults } from '../../fakes/fault-proxy.ts';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';
 import type { RunningUpstream } from '../../fakes/upstream-books.ts';

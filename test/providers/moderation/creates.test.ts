@@ -5,7 +5,7 @@ import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { createModerator, type Moderator } from '../../../src/providers/moderation/moderator.ts';
-import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
+import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { type ModerationHook, startModerationHook } from '../../fakes/moderation-hook.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';

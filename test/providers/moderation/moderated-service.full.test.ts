@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';
 import { type ModerationHook, startModerationHook } from '../../fakes/moderation-hook.ts';
-import { call, createTask } from '../../support/service/started-api.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { call, createTask } from '../../support/service/call-api.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 
 // The settings of an installation, in its real API.
 

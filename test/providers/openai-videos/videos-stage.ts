@@ -7,7 +7,7 @@ import { parameterSchemas } from '../../../src/catalogue/file/provider-schema.ts
 import type { JobRequest, LostCreate } from '../../../src/providers/provider-contract.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/videos-dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
-import { startVideosUpstream } from '../../fakes/videos-server.ts';
+import { startVideosUpstream } from '../../fakes/openai-videos-upstream.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { begun, type JobChanges, lostCall, signal, statusOf } from '../contract/job-request.ts';
 import { clientFor, providerDeps } from '../loopback-client.ts';

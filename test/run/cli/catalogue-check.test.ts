@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readRecordedCatalogue, recordCatalogue } from '../../../src/run/embedded/recorded-catalogue.ts';
-import { videogen } from '../../support/processes/videogen.ts';
+import { videogen } from '../../support/processes/run-videogen.ts';
 
 let folder: string;
 before(async () => {

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { commands } from '../../../src/run/cli/commands.ts';
 import { runsWholeMatrix } from '../../support/tier.ts';
-import { spawnVideogen, videogen } from '../../support/processes/videogen.ts';
+import { spawnVideogen, videogen } from '../../support/processes/run-videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 // Only the requested command is loaded, so a wrong name in the table of src/run/cli/commands.ts would hide a command.

@@ -4,7 +4,7 @@ import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { videogen } from '../../support/processes/videogen.ts';
+import { videogen } from '../../support/processes/run-videogen.ts';
 
 let database: TestDatabase;
 let accountId: string;

@@ -9,7 +9,7 @@ import { listActions } from '../../../src/accounts/operators/operator-actions.ts
 import { findOperator, listOperators } from '../../../src/accounts/operators/operator-keys.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { videogen } from '../../support/processes/videogen.ts';
+import { videogen } from '../../support/processes/run-videogen.ts';
 
 let database: TestDatabase;
 before(async () => {

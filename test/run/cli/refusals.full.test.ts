@@ -9,7 +9,7 @@ import { readBooks } from '../../../src/credits/ledger/credits.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { startGrpcProxy } from '../../support/proxies/grpc-proxy.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
-import { videogen } from '../../support/processes/videogen.ts';
+import { videogen } from '../../support/processes/run-videogen.ts';
 
 let database: TestDatabase;
 let accountId: string;
@@ -96,8 +96,8 @@ test('a command without DATABASE_URL creates no installation, and names the vari
   assert.deepEqual(await readdir(parent), []);
 });
 
-const onTemporal: readonly (readonly string[])[] = [['migrate'], ['reconcile'], ['reconcile', '--restored']];
-for (const args of onTemporal) {
+const useTriedTemporal: readonly (readonly string[])[] = [['migrate'], ['reconcile'], ['reconcile', '--restored']];
+for (const args of useTriedTemporal) {
   test(`${args.join(' ')} reports a Temporal that cannot be used in one line with the remedy, at the first request`, async (t) => {
     let status = 404;
     let requests = 0;

@@ -3,7 +3,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { recordAddress } from '../../../src/run/embedded/data-folder.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { videogen } from '../../support/processes/videogen.ts';
+import { videogen } from '../../support/processes/run-videogen.ts';
 
 // Commands in a terminal without the settings of the service, which runs on another port.
 

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '../../../clients/typescript/src/index.ts';
 import { processesOf } from '../../support/processes/processes.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 import { skipWithoutTerminal, tooWide, type Terminal, videogenInTerminal } from '../../support/processes/terminal.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

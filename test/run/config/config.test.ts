@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Environment, readConfig, sealEnvironment } from '../../../src/run/config/config.ts';
-import { installationHook } from '../../../src/run/config/settings.ts';
+import { defaultModerationHook } from '../../../src/run/config/process-settings.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 
 describe('readConfig', () => {
@@ -37,7 +37,7 @@ describe('readConfig', () => {
 
   test('the check of content and the marks of videos have settings of their own', () => {
     const url = 'https://guard.test/check';
-    const hookOf = (environment: Record<string, string>) => installationHook(readConfig(environment));
+    const hookOf = (environment: Record<string, string>) => defaultModerationHook(readConfig(environment));
     assert.equal(hookOf({ MODERATION_KEY: 'sk' }), undefined);
     const { readKey, ...hook } = hookOf({ MODERATION_URL: url, MODERATION_KEY: 'sk' }) ?? assert.fail();
     const defaults = { timeoutMs: 5_000, onError: 'refuse', concurrency: 32 };

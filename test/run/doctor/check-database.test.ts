@@ -5,11 +5,11 @@ import { type Environment, readConfig } from '../../../src/run/config/config.ts'
 import { checkDatabase } from '../../../src/run/doctor/check-database.ts';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import { createFirstCallbackSecret } from '../../../src/tasks/callbacks/callback-secrets.ts';
+import { insertFirstSigningSecret } from '../../../src/tasks/callbacks/signing-secret-rows.ts';
 import { saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
-import { insertDecidedPrice } from '../../support/tasks/decided-price.ts';
-import { findingsOf, lineOf } from '../../support/findings.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/service.ts';
+import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
+import { findingsOf, lineOf } from '../../support/doctor-findings.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 
 // Each check breaks for real; the rest of the installation is sound.
 
@@ -120,7 +120,7 @@ describe('doctor, of the database,', () => {
   test('reports a VIDEOGEN_SECRET that does not open what is stored', async () => {
     const { accountId } = await createTestAccount(environment.database);
     const sealed = createSecretBox(environment.settings.secret).seal('whsec_x', accountId);
-    await createFirstCallbackSecret(environment.database.db, accountId, 'callback', sealed);
+    await insertFirstSigningSecret(environment.database.db, accountId, 'callback', sealed);
     assert.match(await line('stored secrets'), /^ok: .*\(1 tried\)/);
     const other = { VIDEOGEN_SECRET: 'quite another one, and long enough for that' };
     assert.match(await line('stored secrets', other), /^error: .*does not open 1 of 1 .* → Name the secret/);
@@ -144,11 +144,16 @@ describe('doctor, of the database,', () => {
     const { db } = environment.database;
     const { accountId } = await createTestAccount(environment.database);
     const [removed, fromMs] = [{ model: 'videogen-2.0', priceName: 'full HD' }, 3_000];
-    await insertDecidedPrice(db, { model: 'videogen-2.0', creditsPerSecond: 30, fromMs });
+    await insertBackdatedPrice(db, { model: 'videogen-2.0', creditsPerSecond: 30, fromMs });
     assert.match(await line('prices'), /^ok: the catalogue has all prices that operators set \(1\)/);
-    await insertDecidedPrice(db, { ...removed, creditsPerSecond: 70, fromMs });
-    await insertDecidedPrice(db, { ...removed, accountId, creditsPerSecond: 60, fromMs });
-    await insertDecidedPrice(db, { model: 'removed', accountId, creditsPerSecond: 9, fromMs: Date.now() + 3_600_000 });
+    await insertBackdatedPrice(db, { ...removed, creditsPerSecond: 70, fromMs });
+    await insertBackdatedPrice(db, { ...removed, accountId, creditsPerSecond: 60, fromMs });
+    await insertBackdatedPrice(db, {
+      model: 'removed',
+      accountId,
+      creditsPerSecond: 9,
+      fromMs: Date.now() + 3_600_000,
+    });
     assert.equal(
       await line('prices'),
       "warning: operators set prices that the catalogue does not have, so they change no charge: removed 'standard' " +
@@ -156,8 +161,8 @@ describe('doctor, of the database,', () => {
         'that replaces it, and end this one with its account: ' +
         "videogen api POST /api/admin/v1/prices/set -f model=removed -f priceName='standard' -F creditsPerSecond=null -f reason=…",
     );
-    await insertDecidedPrice(db, { ...removed, creditsPerSecond: undefined, fromMs: fromMs + 1 });
-    await insertDecidedPrice(db, { ...removed, accountId, creditsPerSecond: undefined, fromMs: fromMs + 1 });
+    await insertBackdatedPrice(db, { ...removed, creditsPerSecond: undefined, fromMs: fromMs + 1 });
+    await insertBackdatedPrice(db, { ...removed, accountId, creditsPerSecond: undefined, fromMs: fromMs + 1 });
     assert.match(await line('prices'), /: removed 'standard' \(accounts: 1\) →/);
   });
 });

@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
 import { checkMemory, checkNode } from '../../../src/run/doctor/check-machine.ts';
-import { checkAllowList, checkCatalogue, checkPublicUrl, checkSecret } from '../../../src/run/doctor/check-settings.ts';
+import {
+  checkAllowList,
+  checkCatalogue,
+  checkPublicUrl,
+  checkSecretEntropy,
+} from '../../../src/run/doctor/check-settings.ts';
 import { spaceFindings } from '../../../src/run/doctor/check-store.ts';
 import { failure, runChecks, withoutSecrets } from '../../../src/run/doctor/finding.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
@@ -19,7 +24,7 @@ for (const [secret, state] of [
   [`please-change-me-${random}`, 'warning'],
 ] as const) {
   test(`a secret such as ${secret.slice(0, 20)} is ${state}, and is not shown`, () => {
-    const finding = checkSecret(secret);
+    const finding = checkSecretEntropy(secret);
     assert.equal(finding.state, state);
     assert.ok(!JSON.stringify(finding).includes(secret));
   });

@@ -11,10 +11,10 @@ import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import type { DoctorRole } from '../../../src/run/doctor/doctor.ts';
 import type { Finding } from '../../../src/run/doctor/finding.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
-import { createTestEnvironment, startTestWorker, type TestEnvironment } from '../../support/service/service.ts';
-import { findingLine, findingsOf } from '../../support/findings.ts';
+import { createTestEnvironment, startTestWorker, type TestEnvironment } from '../../support/service/test-service.ts';
+import { findingLine, findingsOf } from '../../support/doctor-findings.ts';
 import { skipsWithoutS3, startS3Server } from '../../support/servers/s3-server.ts';
-import { videogen } from '../../support/processes/videogen.ts';
+import { videogen } from '../../support/processes/run-videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 // Each check breaks for real, over real servers; the rest of the installation is sound.

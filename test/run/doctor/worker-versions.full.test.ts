@@ -1,8 +1,8 @@
 import { test } from 'node:test';
 import { checkTemporal } from '../../../src/run/doctor/check-temporal.ts';
-import { createInstallation } from '../../support/service/installation.ts';
+import { createInstallation } from '../../support/service/test-installation.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { makeCurrent } from '../../support/service/worker-versions.ts';
+import { makeCurrent } from '../../support/service/make-version-current.ts';
 
 test('doctor reports workers that get no tasks because no version is current', async () => {
   const installation = await createInstallation();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import { createTestEnvironment } from '../../support/service/service.ts';
+import { createTestEnvironment } from '../../support/service/test-service.ts';
 
 /** Returns the warnings about sessions that an API logs at its start. */
 async function warnedOf(publicUrl: string): Promise<readonly string[]> {

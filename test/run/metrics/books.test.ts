@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { installationSources } from '../../../src/run/metrics/scrape-sources.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import { readAtScrapes } from '../../../src/run/metrics/read-at-scrapes.ts';
+import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
@@ -25,7 +25,7 @@ before(async () => {
     isUnavailable
       ? Promise.reject(new DatabaseUnavailable(false, new Error('unreachable')))
       : database.db.run(statement, values);
-  readAtScrapes(metrics.registry, installationSources({ ...database.db, run }, builtInCatalogue), 0);
+  exportScrapedGauges(metrics.registry, installationSources({ ...database.db, run }, builtInCatalogue), 0);
   service = await startHttpService({ database, metrics: metrics.registry });
 });
 after(async () => {
@@ -84,7 +84,7 @@ test('tasks whose workflow code fails are seen at /metrics until it goes on or t
 test('the last reconciliation of payments has a series only where credits are sold, with 0 before the first', async () => {
   const read = async (sellsCredits: boolean) => {
     const { registry } = createMetrics();
-    readAtScrapes(registry, installationSources(database.db, builtInCatalogue, { sellsCredits }), 0);
+    exportScrapedGauges(registry, installationSources(database.db, builtInCatalogue, { sellsCredits }), 0);
     const line = /^videogen_payments_reconciled_timestamp_seconds (.+)$/m.exec(await registry.metrics());
     return line === null ? undefined : Number(line[1]);
   };

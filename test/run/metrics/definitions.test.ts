@@ -7,7 +7,7 @@ import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts'
 import { installationSources } from '../../../src/run/metrics/scrape-sources.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { exportProcessMetrics } from '../../../src/run/metrics/process-metrics.ts';
-import { readAtScrapes } from '../../../src/run/metrics/read-at-scrapes.ts';
+import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createDatabase } from '../../../src/platform/database/database.ts';
 import { promtool, skipsWithoutPromtool } from '../../support/documents/promtool.ts';
 
@@ -16,7 +16,7 @@ import { promtool, skipsWithoutPromtool } from '../../support/documents/promtool
 const exposed = createMetrics();
 exportProcessMetrics(exposed);
 const unused = createDatabase({ url: 'postgres://nowhere.invalid/none' });
-readAtScrapes(exposed.registry, installationSources(unused, builtInCatalogue, { sellsCredits: true }));
+exportScrapedGauges(exposed.registry, installationSources(unused, builtInCatalogue, { sellsCredits: true }));
 const metrics = exposed.registry
   .getMetricsAsArray()
   .map(({ name, help, type }) => ({ name, help, type: String(type) }));

@@ -4,7 +4,7 @@ import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts'
 import { resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
 import { installationSources } from '../../../src/run/metrics/scrape-sources.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import { readAtScrapes } from '../../../src/run/metrics/read-at-scrapes.ts';
+import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
@@ -25,7 +25,7 @@ before(async () => {
       ? Promise.reject(new DatabaseUnavailable(false, new Error('unreachable')))
       : database.db.run(statement, values);
   };
-  readAtScrapes(
+  exportScrapedGauges(
     metrics.registry,
     installationSources({ ...database.db, run }, () => catalogue),
     0,

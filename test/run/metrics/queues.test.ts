@@ -3,10 +3,10 @@ import { after, before, mock, test } from 'node:test';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { installationSources } from '../../../src/run/metrics/scrape-sources.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import { readAtScrapes } from '../../../src/run/metrics/read-at-scrapes.ts';
+import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
-import { completeTask, confirmCharge, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { completeTask, recordQueuing, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';
 
@@ -29,7 +29,7 @@ before(async () => {
       ? Promise.reject(new DatabaseUnavailable(false, new Error('unreachable')))
       : database.db.run(statement, values);
   };
-  readAtScrapes(
+  exportScrapedGauges(
     metrics.registry,
     installationSources({ ...database.db, run }, () => catalogue),
   );
@@ -101,7 +101,7 @@ function zeros(name: string, states: readonly string[], ofModels: readonly strin
 test('tasks are shown in their states and queues, with the age of the oldest; those that have ended are not', async () => {
   await accept(model.local, 50);
   const queued = [await accept(model.local, 400), await accept(model.local, 90), await accept(model.remote, 30)];
-  for (const taskId of queued) await confirmCharge(database.db, taskId);
+  for (const taskId of queued) await recordQueuing(database.db, taskId);
   const running = await accept(model.local, 1_000);
   await beginGeneration(database.db, running);
   const ended = [await accept(model.local, 5_000, 'http://receiver.test/'), await accept(model.local, 5_000)];

@@ -15,18 +15,18 @@ import type { Database, Statement } from '../../../src/platform/database/databas
 import { findEventEndpoint, requestEventRedelivery } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { listOwnEvents, redeliverFailedEvents } from '../../../src/tasks/callbacks/own-deliveries.ts';
 import { listOverdueDeliveries } from '../../../src/tasks/callbacks/deliveries.ts';
-import { intendProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { listUnsettledJobs } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { listModelTroubles } from '../../../src/tasks/jobs/model-trouble.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { countTasks } from '../../../src/tasks/list/count-tasks.ts';
 import * as lists from '../../../src/tasks/list/task-list.ts';
-import { taskEventIdOf } from '../../../src/tasks/task-end-event.ts';
+import { sqlTaskEventId } from '../../../src/tasks/task-end-event.ts';
 import * as tasks from '../../../src/tasks/task-rows.ts';
 import { listExpiredUploads } from '../../../src/media/references/upload-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { createTestAccount, type TestAccount } from '../../support/service/service.ts';
+import { createTestAccount, type TestAccount } from '../../support/service/test-service.ts';
 import { acceptTestTask, listedTerms, madeUpResult, taskParam, requestOf } from '../../support/tasks/tasks.ts';
 
 // PostgreSQL explains the hot statements, on tables with tens of thousands of rows: once for the given values, and once for any values,
@@ -73,8 +73,8 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
   },
   'run a task': async ({ watched, account: { accountId } }) => {
     const [taskId, failing] = [await newTask(accountId), await newTask(accountId)];
-    await tasks.confirmCharge(watched, taskId);
-    await intendProviderJob(watched, { taskId, ordinal: 1, provider: 'preview' });
+    await tasks.recordQueuing(watched, taskId);
+    await intendOwnMachineJob(watched, { taskId, ordinal: 1, provider: 'preview' });
     await tasks.beginGeneration(watched, taskId);
     await tasks.touchGenerations(watched, [taskId]);
     await tasks.completeTask(watched, taskId, madeUpResult);
@@ -283,7 +283,7 @@ insert into callback_deliveries (id, task_id, account_id, url, state, finished_a
 select id, id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
 insert into callback_deliveries (id, task_id, account_id, url) select id, id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';
 insert into callback_deliveries (id, task_id, account_id, event, url, state, finished_at)
-select ${taskEventIdOf('id')}, id, account_id, 'task.succeeded', 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
+select ${sqlTaskEventId('id')}, id, account_id, 'task.succeeded', 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
 insert into uploads (id, account_id, file_name, bytes, expires_at)
 select gen_random_uuid(), id, 'image.jpg', 1, now() + n * interval '1 hour' from accounts cross join generate_series(1, 4) n;
 insert into prices (model, price_name, account_id, credits_per_second, credits_per_video, effective_from, created_at, who, reason)

@@ -6,7 +6,7 @@ import { findDelivery } from '../../../src/tasks/callbacks/deliveries.ts';
 import { listMigrations } from '../../../src/run/schema/migrator.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
-import { createInstallation, model } from '../../support/service/installation.ts';
+import { createInstallation, model } from '../../support/service/test-installation.ts';
 import { waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

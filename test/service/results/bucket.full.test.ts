@@ -10,21 +10,21 @@ import { createResultStore } from '../../../src/media/store/result-store.ts';
 import { createS3Files } from '../../../src/media/store/s3/s3-files.ts';
 import { createTwoStores } from '../../../src/media/store/two-stores.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { type Api, call, createdTask, resultUrlsIn, waitForRecord } from '../../support/service/started-api.ts';
+import { type Api, call, createdTask, resultUrlsIn, waitForRecord } from '../../support/service/call-api.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
-import { settled, startVisitor } from '../../support/console/console.ts';
+import { settled, startVisitor } from '../../support/console/console-visitor.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
-import { connectEngine } from '../../support/service/installation.ts';
+import { connectEngine } from '../../support/service/test-installation.ts';
 import { type S3Server, skipsWithoutS3, startS3Server } from '../../support/servers/s3-server.ts';
 import {
   createTestAccount,
   startTestService,
   type TestAccount,
   type TestService,
-} from '../../support/service/service.ts';
+} from '../../support/service/test-service.ts';
 import { endOf } from '../../support/processes/programs.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/proxies/tcp-proxy.ts';
-import { spawnEntryPoint } from '../../support/processes/videogen.ts';
+import { spawnEntryPoint } from '../../support/processes/run-videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, () => {

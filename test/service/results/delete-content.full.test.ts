@@ -7,10 +7,10 @@ import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { describeTask, unlessMissing } from '../../../src/temporal/workflows/describe-task.ts';
-import { type Api, call, createdTask, post, recordInfo, resultUrlsIn } from '../../support/service/started-api.ts';
+import { type Api, call, createdTask, post, recordInfo, resultUrlsIn } from '../../support/service/call-api.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
-import { connectEngine, type EngineClient } from '../../support/service/installation.ts';
+import { connectEngine, type EngineClient } from '../../support/service/test-installation.ts';
 import { waitForDelivery } from '../../support/tasks/owed-callback.ts';
 import { endOf, endPrograms, startProgram } from '../../support/processes/programs.ts';
 import {
@@ -18,7 +18,7 @@ import {
   createTestEnvironment,
   startTestService,
   type TestService,
-} from '../../support/service/service.ts';
+} from '../../support/service/test-service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -6,12 +6,12 @@ import { readConfig } from '../../../src/run/config/config.ts';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import { externalSettings, type RunningPart } from '../../../src/run/config/settings.ts';
+import { externalSettings, type RunningPart } from '../../../src/run/config/process-settings.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
-import { createdTask, resultUrlsIn, waitForRecord } from '../../support/service/started-api.ts';
+import { createdTask, resultUrlsIn, waitForRecord } from '../../support/service/call-api.ts';
 import { skipsWithoutS3, startS3Server } from '../../support/servers/s3-server.ts';
-import { createTestAccount, createTestEnvironment } from '../../support/service/service.ts';
-import { videogen } from '../../support/processes/videogen.ts';
+import { createTestAccount, createTestEnvironment } from '../../support/service/test-service.ts';
+import { videogen } from '../../support/processes/run-videogen.ts';
 
 type Stores = { readonly RESULT_STORE: string; readonly RESULT_STORE_ALSO?: string };
 

@@ -7,9 +7,9 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { probeVideo } from '../../../src/media/video/probe-video.ts';
 import { type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
-import { type Api, call, createdTask, waitForRecord } from '../../support/service/started-api.ts';
+import { type Api, call, createdTask, waitForRecord } from '../../support/service/call-api.ts';
 import { type ClipName, clips, privateText } from '../../support/hostile/hostile-clips.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 /** The parts of a create that matter here. */

@@ -6,9 +6,9 @@ import { after, before, describe, test } from 'node:test';
 import { incomingKeyOf } from '../../../activities/task-file-keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
-import { type Api, createdTask, resultUrlsIn, waitForRecord } from '../../support/service/started-api.ts';
+import { type Api, createdTask, resultUrlsIn, waitForRecord } from '../../support/service/call-api.ts';
 import { type S3Server, skipsWithoutS3, startS3Server } from '../../support/servers/s3-server.ts';
-import { createTestAccount, startTestService, type TestService } from '../../support/service/service.ts';
+import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 describe('an upstream that writes its videos into the bucket itself', { skip: skipsWithoutS3 }, () => {

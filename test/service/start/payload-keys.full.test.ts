@@ -5,19 +5,19 @@ import { pino } from 'pino';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { parsePayloadKeys } from '../../../src/temporal/connection/payload-keys.ts';
 import { taskWorkflowId } from '../../../src/temporal/connection/task-queues.ts';
-import type { Settings } from '../../../src/run/config/settings.ts';
+import type { Settings } from '../../../src/run/config/process-settings.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { createTaskProgress } from '../../../src/temporal/workflows/task-progress.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { createFakeUpstream } from '../../support/tasks/fake-upstream.ts';
-import { connectEngine, type EngineClient, model } from '../../support/service/installation.ts';
+import { connectEngine, type EngineClient, model } from '../../support/service/test-installation.ts';
 import { waitForDelivery } from '../../support/tasks/owed-callback.ts';
-import { createTestAccount, createTestEnvironment } from '../../support/service/service.ts';
+import { createTestAccount, createTestEnvironment } from '../../support/service/test-service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { withUpstream } from '../../support/service/worker-with.ts';
+import { withUpstream } from '../../support/service/worker-with-upstream.ts';
 
 const keyText = (id: string) => `${id}:${createHash('sha256').update(id).digest('base64')}`;
 

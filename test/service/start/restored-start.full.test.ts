@@ -12,9 +12,9 @@ import { findPostgres } from '../../../src/run/embedded/postgres/postgres.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
-import { type Api, createdTask, recordInfo, waitForRecord } from '../../support/service/started-api.ts';
+import { type Api, createdTask, recordInfo, waitForRecord } from '../../support/service/call-api.ts';
 import { endOf, endPrograms } from '../../support/processes/programs.ts';
-import { spawnVideogen, videogen } from '../../support/processes/videogen.ts';
+import { spawnVideogen, videogen } from '../../support/processes/run-videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 // The data folder of `npm start` is restored from a copy, as docs/operations/backup.md says: all of it, its database, or its Temporal. An

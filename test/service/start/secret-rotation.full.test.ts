@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import { ensureSigningSecrets } from '../../../src/tasks/callbacks/account-secrets.ts';
+import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { openStore } from '../../../src/media/store/open-store.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import type { Settings } from '../../../src/run/config/settings.ts';
+import type { Settings } from '../../../src/run/config/process-settings.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import { call } from '../../support/service/started-api.ts';
-import { createTestAccount, createTestEnvironment } from '../../support/service/service.ts';
-import { videogen } from '../../support/processes/videogen.ts';
+import { call } from '../../support/service/call-api.ts';
+import { createTestAccount, createTestEnvironment } from '../../support/service/test-service.ts';
+import { videogen } from '../../support/processes/run-videogen.ts';
 
 const [oldSecret, newSecret] = ['o'.repeat(40), 'n'.repeat(40)];
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
-import { type Api, call, createdTask, recordInfo, waitForRecord } from '../../support/service/started-api.ts';
+import { type Api, call, createdTask, recordInfo, waitForRecord } from '../../support/service/call-api.ts';
 import { processesOf } from '../../support/processes/processes.ts';
 import { endOf, endPrograms } from '../../support/processes/programs.ts';
-import { type Running, spawnVideogen, videogen } from '../../support/processes/videogen.ts';
+import { type Running, spawnVideogen, videogen } from '../../support/processes/run-videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 // `npm start` on one data folder. The tests follow each other like the days of an installation.

@@ -12,14 +12,14 @@ import { checkDatabase } from '../../../src/run/doctor/check-database.ts';
 import { checkTemporal } from '../../../src/run/doctor/check-temporal.ts';
 import type { Finding } from '../../../src/run/doctor/finding.ts';
 import { createDatabase } from '../../../src/platform/database/database.ts';
-import { createTask } from '../../support/service/started-api.ts';
+import { createTask } from '../../support/service/call-api.ts';
 import { type Certificates, makeCertificates, skipsWithoutOpenssl } from '../../support/proxies/certificates.ts';
 import { endPrograms } from '../../support/processes/programs.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/service.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 import { waitForEnd } from '../../support/tasks/tasks.ts';
 import { startTlsTemporal, type TlsTemporal } from '../../support/proxies/tls-temporal.ts';
-import { spawnEntryPoint, videogen } from '../../support/processes/videogen.ts';
+import { spawnEntryPoint, videogen } from '../../support/processes/run-videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const user = 'tls_user';

@@ -1,7 +1,7 @@
 import type { Offer } from '../../../src/catalogue/models/model.ts';
-import type { Description } from '../../../src/api/docs/description.ts';
+import type { Description } from '../../../src/api/docs/openapi-document.ts';
 import { samplesOf } from '../../../src/api/docs/operation-section.ts';
-import { entryOf } from '../../../src/api/docs/reference.ts';
+import { entryOf } from '../../../src/api/docs/reference-page.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { openApiDocument } from '../../../src/api/openapi.ts';
 

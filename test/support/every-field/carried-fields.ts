@@ -5,8 +5,8 @@ import { passedFields } from '../../../src/catalogue/input/passed-fields.ts';
 import { providerSchema } from '../../../src/catalogue/file/provider-schema.ts';
 import { type FieldName, inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
 import type { FieldKind } from './field-kinds.ts';
-import { everyField } from './fields.ts';
-import { workflow } from './templates.ts';
+import { everyField } from './every-field.ts';
+import { workflow } from './expected-template-requests.ts';
 
 /** The fields that the kind declares as passed on, in the order of the vocabulary. */
 export function carriedBy(kind: Pick<FieldKind, 'settings' | 'upstreamModel' | 'parameters'>): readonly FieldName[] {

@@ -1,17 +1,17 @@
-import { startArkUpstream } from '../../fakes/ark.ts';
+import { startArkUpstream } from '../../fakes/ark-upstream.ts';
 import { skipWithoutCog, startCogUpstream } from '../../fakes/cog/cog-server.ts';
 import { skipWithoutComfyProxy, startComfyProxy } from '../../fakes/comfy/comfy-api-proxy.ts';
 import { type FakeComfyui, startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
-import { upstreamKey } from '../../fakes/kinds.ts';
+import { upstreamKey } from '../../fakes/provider-kinds.ts';
 import { startOwnUpstream } from '../../fakes/own-upstream.ts';
-import { startScriptedUpstream } from '../../fakes/scripted-http.ts';
+import { startScriptedUpstream } from '../../fakes/provider-file-upstream.ts';
 import type { RunningUpstream } from '../../fakes/upstream-books.ts';
-import { startVideosUpstream } from '../../fakes/videos-server.ts';
+import { startVideosUpstream } from '../../fakes/openai-videos-upstream.ts';
 import { shippedFile } from '../../providers/http/shipped-file.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/videos-dialects.ts';
-import { type Media, nameOfSize, withNames } from './fields.ts';
-import { ark, fal, type FieldTask, formTasks, openrouter, own, upstreamModel, vllm, wan } from './requests.ts';
-import { cogTask, graphTask, template } from './templates.ts';
+import { type Media, nameOfSize, withNames } from './every-field.ts';
+import { ark, fal, type FieldTask, formTasks, openrouter, own, upstreamModel, vllm, wan } from './expected-requests.ts';
+import { cogTask, graphTask, template } from './expected-template-requests.ts';
 
 // Every kind of provider with an upstream, and with the requests that the upstream gets for the fields of `everyField`.
 

@@ -4,9 +4,9 @@ import type { TestContext } from 'node:test';
 import type { Environment } from '../../../src/run/config/config.ts';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { setAccountLimits } from '../../../src/accounts/accounts.ts';
-import { createTask } from '../service/started-api.ts';
-import { createTestAccount, createTestEnvironment } from '../service/service.ts';
-import { type Running, spawnEntryPoint } from './videogen.ts';
+import { createTask } from '../service/call-api.ts';
+import { createTestAccount, createTestEnvironment } from '../service/test-service.ts';
+import { type Running, spawnEntryPoint } from './run-videogen.ts';
 import { waitFor } from '../wait-for.ts';
 
 const clients = 3;

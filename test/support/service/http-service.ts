@@ -12,11 +12,11 @@ import { type AppNeeds, createApp } from '../../../src/api/app.ts';
 import { createLimiters } from '../../../src/api/core/limits/limiters.ts';
 import { noModerator } from '../../../src/providers/moderation/moderator.ts';
 import { closedSignUp } from '../../../src/credits/sign-up/sign-up.ts';
-import { noRequestLog } from '../../../src/library/request-log/request-log.ts';
+import { noRequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import type { TaskToStop } from '../../../src/tasks/end/cancel-task.ts';
-import { type OrderDeps, orderTask } from '../../../src/tasks/accept/create-task.ts';
-import { createReadTasks } from '../../../src/tasks/list/read-tasks.ts';
-import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
+import { type OrderDeps, orderTask } from '../../../src/tasks/accept/order-task.ts';
+import { createSeenTasks } from '../../../src/tasks/list/record-tasks-seen.ts';
+import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { createKeyTouches } from '../../../src/accounts/keys/key-touches.ts';
 import { createBadKeys, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../../src/api/core/server/server.ts';
@@ -31,7 +31,7 @@ import { createTestDatabase, type TestDatabase } from '../database/test-database
 import { documentedOnly } from '../documents/documented-answers.ts';
 import { createFolderStore } from '../folder-store.ts';
 import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';
-import { recordOutcome } from '../tasks/recorded-outcomes.ts';
+import { recordOutcome } from '../documents/produced-refusals.ts';
 
 export type StartedTask = Parameters<OrderDeps['startTask']>[0];
 export type Redelivery = Parameters<AppNeeds['redeliver']>[0];
@@ -126,7 +126,7 @@ export async function startHttpService({
     catalogueState: () => ({ path: undefined, version: 'built-in', loadedAt: 0, refused: undefined }),
     brand: ownBrand,
     payments: undefined,
-    readTasks: createReadTasks(orders.db, orders.log),
+    seenTasks: createSeenTasks(orders.db, orders.log),
     requestLog: noRequestLog,
     searchesPrompts: true,
     promptRetentionMs: undefined,
@@ -184,7 +184,7 @@ export async function startHttpService({
 
 type Parser = ReturnType<typeof createTaskRequestParser>;
 
-/** By catalogue, as in `settings.ts`: a parser is made of many schemas. */
+/** By catalogue, as in `process-settings.ts`: a parser is made of many schemas. */
 const parsers = new WeakMap<Catalogue, Parser>();
 
 function parserOf(offer: Catalogue): Parser {

@@ -1,6 +1,6 @@
-import { createTask, recordInfo } from '../service/started-api.ts';
-import type { Served } from '../console/console.ts';
-import { createTestAccount } from '../service/service.ts';
+import { createTask, recordInfo } from '../service/call-api.ts';
+import type { Served } from '../console/console-visitor.ts';
+import { createTestAccount } from '../service/test-service.ts';
 import { waitFor } from '../wait-for.ts';
 
 export type FilledAccount = {

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeImage } from '../../../src/media/pictures/decode-image.ts';
-import { type ArkUpstream, startArkUpstream } from '../../fakes/ark.ts';
+import { type ArkUpstream, startArkUpstream } from '../../fakes/ark-upstream.ts';
 import { skipWithoutCog, startCogUpstream } from '../../fakes/cog/cog-server.ts';
 import { startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
 import { skipWithoutPython, startExampleUpstream } from '../../fakes/example-upstream.ts';
-import { upstreamKey } from '../../fakes/kinds.ts';
-import { startScriptedUpstream } from '../../fakes/scripted-http.ts';
+import { upstreamKey } from '../../fakes/provider-kinds.ts';
+import { startScriptedUpstream } from '../../fakes/provider-file-upstream.ts';
 import type { BookedJob, RunningUpstream } from '../../fakes/upstream-books.ts';
 import { shippedFile } from '../../providers/http/shipped-file.ts';
 

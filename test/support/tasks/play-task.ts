@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { MainActivities } from '../../../activities/index.ts';
 import { wireActivities, type WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { failCodes, type FailCode, type TaskFailure } from '../../../src/catalogue/tasks/task.ts';
-import { Killed } from '../processes/interrupted-parts.ts';
+import { Killed } from '../processes/dying-worker-parts.ts';
 import { silentActivity } from '../workflows/silent-activity.ts';
 
 /** The processes that take up a task one after the other: an attempt that dies or fails is repeated by the next one. */

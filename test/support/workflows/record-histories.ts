@@ -5,8 +5,8 @@ import { callbackWorkflowId, closingWorkflowId } from '../../../src/temporal/con
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { startCallbackReceiver } from '../servers/callback-receiver.ts';
-import { connectEngine, createInstallation } from '../service/installation.ts';
-import { createTestAccount, startTestWorker } from '../service/service.ts';
+import { connectEngine, createInstallation } from '../service/test-installation.ts';
+import { createTestAccount, startTestWorker } from '../service/test-service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../tasks/tasks.ts';
 import { waitFor } from '../wait-for.ts';
 

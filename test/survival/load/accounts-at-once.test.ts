@@ -8,7 +8,7 @@ import { bookCredits } from '../../../src/credits/ledger/credits.ts';
 import { listUnfinishedTasks } from '../../../src/tasks/list/task-list.ts';
 import { defaultQueueLimits } from '../../../src/platform/database/connection-queue.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
-import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
+import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';

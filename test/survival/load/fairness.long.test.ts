@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createInstallation, model } from '../../support/service/installation.ts';
-import { createTestAccount } from '../../support/service/service.ts';
+import { createInstallation, model } from '../../support/service/test-installation.ts';
+import { createTestAccount } from '../../support/service/test-service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

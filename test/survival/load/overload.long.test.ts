@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
-import { createTask } from '../../support/service/started-api.ts';
-import { createTestAccount, createTestEnvironment } from '../../support/service/service.ts';
+import { createTask } from '../../support/service/call-api.ts';
+import { createTestAccount, createTestEnvironment } from '../../support/service/test-service.ts';
 import { endPrograms } from '../../support/processes/programs.ts';
 import { startApiProcess } from '../../support/processes/restart-apis.ts';
-import { spawnEntryPoint } from '../../support/processes/videogen.ts';
+import { spawnEntryPoint } from '../../support/processes/run-videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 // OVERLOAD_TASKS=1000 OVERLOAD_WORKERS=3 makes it the burst that once refunded most of its tasks; OVERLOAD_TEMPORAL names another

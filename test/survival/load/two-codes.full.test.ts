@@ -6,16 +6,16 @@ import { wireActivities } from '../../../src/run/main/wire-activities.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import type { RunningPart, Settings } from '../../../src/run/config/settings.ts';
+import type { RunningPart, Settings } from '../../../src/run/config/process-settings.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
 import { mainQueue } from '../../../src/run/main/worker-options.ts';
 import { openStore } from '../../../src/media/store/open-store.ts';
 import { openWorkerDependencies } from '../../../src/run/main/worker-dependencies.ts';
 import type { FakeUpstream } from '../../support/tasks/fake-upstream.ts';
-import { createInstallation } from '../../support/service/installation.ts';
+import { createInstallation } from '../../support/service/test-installation.ts';
 import { entryKinds, waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { withUpstream } from '../../support/service/worker-with.ts';
+import { withUpstream } from '../../support/service/worker-with-upstream.ts';
 
 test('a running task survives the move to a release with other workflow code, and a rollback that cannot run it', async () => {
   const { settings, db, client, engine, upstream, startGenerating, jobsOf, close } = await createInstallation();

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import assert from 'node:assert/strict';
 import pg from 'pg';
-import { findBalance } from '../../../src/library/limits/limit-use.ts';
+import { findBalance } from '../../../src/library/limits/account-limit-use.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
-import { createInstallation } from '../../support/service/installation.ts';
+import { createInstallation } from '../../support/service/test-installation.ts';
 import { postgresUrl } from '../../support/servers/server-addresses.ts';
-import { videogen } from '../../support/processes/videogen.ts';
+import { videogen } from '../../support/processes/run-videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 export async function balanceOf(db: Database, accountId: string): Promise<number> {

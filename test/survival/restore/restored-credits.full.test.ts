@@ -8,10 +8,10 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { freshMs } from '../../../src/temporal/connection/server-facts.ts';
 import { fakeStripeKey, fakeWebhookSecret, startFakeStripe } from '../../fakes/stripe/stripe.ts';
 import { providerAt, returnUrl, serviceUrl, starter } from '../../credits/payments/payment-stage.ts';
-import { openingCredits, price } from '../../support/service/installation.ts';
+import { openingCredits, price } from '../../support/service/test-installation.ts';
 import { shell } from '../../support/service/person.ts';
-import { createTestAccount } from '../../support/service/service.ts';
-import { videogen } from '../../support/processes/videogen.ts';
+import { createTestAccount } from '../../support/service/test-service.ts';
+import { videogen } from '../../support/processes/run-videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { backUp, balanceOf, dropDatabase, restore, stage } from './restore-stage.ts';
 

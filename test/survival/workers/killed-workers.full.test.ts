@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { createInstallation, model } from '../../support/service/installation.ts';
+import { createInstallation, model } from '../../support/service/test-installation.ts';
 import { endOf, endPrograms, startProgram } from '../../support/processes/programs.ts';
 import { acceptTestTask, entryKinds, taskParam, waitForEnd } from '../../support/tasks/tasks.ts';
 

@@ -3,13 +3,13 @@ import { after, before, test } from 'node:test';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import type { RunningPart } from '../../../src/run/config/settings.ts';
+import type { RunningPart } from '../../../src/run/config/process-settings.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createEngine } from '../../../src/temporal/workflows/create-engine.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
 import { type GrpcProxy, startGrpcProxy } from '../../support/proxies/grpc-proxy.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/service.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -3,10 +3,10 @@ import { ApplicationFailure } from '@temporalio/common';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import { groupWaitingTasks } from '../../../src/library/operations/waiting.ts';
+import { groupWaitingTasks } from '../../../src/library/operations/waiting-tasks.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createEngine } from '../../../src/temporal/workflows/create-engine.ts';
-import { createInstallation, type Installation } from '../../support/service/installation.ts';
+import { createInstallation, type Installation } from '../../support/service/test-installation.ts';
 import { waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -4,10 +4,10 @@ import { chmod, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
-import { createTask } from '../../support/service/started-api.ts';
+import { createTask } from '../../support/service/call-api.ts';
 import { startReadinessProxy } from '../../support/proxies/readiness-proxy.ts';
 import { delayEnded, restartUnderLoad, startApiProcess } from '../../support/processes/restart-apis.ts';
-import { createTestAccount, createTestEnvironment } from '../../support/service/service.ts';
+import { createTestAccount, createTestEnvironment } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 test('two APIs that are restarted one after the other behind a proxy that polls /readyz refuse no create', (t) =>

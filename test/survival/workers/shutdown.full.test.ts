@@ -2,10 +2,10 @@ import type { Client } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Environment } from '../../../src/run/config/config.ts';
-import { createInstallation, type Installation } from '../../support/service/installation.ts';
+import { createInstallation, type Installation } from '../../support/service/test-installation.ts';
 import { waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { makeCurrent } from '../../support/service/worker-versions.ts';
+import { makeCurrent } from '../../support/service/make-version-current.ts';
 
 /** Tasks that wait for the one slot of generation. */
 const backlog = 20;

@@ -6,12 +6,12 @@ import { createReconcileTasks } from '../../../activities/maintenance/reconcile-
 import type { Engine } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import type { RunningPart, Settings } from '../../../src/run/config/settings.ts';
+import type { RunningPart, Settings } from '../../../src/run/config/process-settings.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
 import { countStuckTasks } from '../../../src/tasks/list/task-list.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
-import { createInstallation } from '../../support/service/installation.ts';
+import { createInstallation } from '../../support/service/test-installation.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
 import { entryKinds } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -7,12 +7,12 @@ import { findAccount } from '../../../src/accounts/accounts.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { NewTask } from '../../../src/tasks/accept/create-outcome.ts';
-import { moderateCreate } from '../../../src/tasks/accept/create-task.ts';
-import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
+import { moderateCreate } from '../../../src/tasks/accept/order-task.ts';
+import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { failAndRefund, findTask } from '../../../src/tasks/task-rows.ts';
 import { createUncertainCreates } from '../../../src/tasks/accept/uncertain-creates.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { eventsInto } from '../../support/service/events.ts';
+import { eventsInto } from '../../support/service/test-events.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 

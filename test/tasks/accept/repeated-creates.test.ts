@@ -8,7 +8,7 @@ import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { createDatabase } from '../../../src/platform/database/database.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
+import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, patientDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';

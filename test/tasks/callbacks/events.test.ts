@@ -5,7 +5,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { createAccountKey } from '../../../src/accounts/keys/keys.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../../src/credits/ledger/low-balance.ts';
-import { type EventType, eventTypes } from '../../../src/tasks/callbacks/event.ts';
+import { type EventType, eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { listOwnEvents } from '../../../src/tasks/callbacks/own-deliveries.ts';
 import { bookCredits } from '../../../src/credits/ledger/credits.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
@@ -14,7 +14,7 @@ import { acceptBatch, acceptTask } from '../../../src/tasks/accept/accept-task.t
 import { defaultQueueLimits } from '../../../src/platform/database/connection-queue.ts';
 import { joiningTransaction } from '../../../src/platform/database/database.ts';
 import type { NewTask, TaskCreator } from '../../../src/tasks/accept/create-outcome.ts';
-import { createTaskAcceptor } from '../../../src/tasks/accept/task-acceptor.ts';
+import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';

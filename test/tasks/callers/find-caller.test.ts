@@ -5,7 +5,7 @@ import { newApiKey } from '../../../src/accounts/keys/key-format.ts';
 import { createCallerFinder } from '../../../src/tasks/callers/find-caller.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { createTestAccount } from '../../support/service/service.ts';
+import { createTestAccount } from '../../support/service/test-service.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 
 let database: TestDatabase;

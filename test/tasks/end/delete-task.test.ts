@@ -9,11 +9,11 @@ import type { Role } from '../../../src/accounts/people/role.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { markMediaDeleted } from '../../../src/tasks/list/task-list.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
-import { eventTypes } from '../../../src/tasks/callbacks/event.ts';
+import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { completeTask, findTask } from '../../../src/tasks/task-rows.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
-import { intendProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
@@ -23,7 +23,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../../support/service/operator-key.ts';
 import { madeUpMeasures } from '../../support/tasks/tasks.ts';
-import { rowsWith } from '../../support/database/rows-with.ts';
+import { rowsWith } from '../../support/database/rows-with-word.ts';
 import { newPerson } from '../../support/service/person.ts';
 
 let service: HttpService;
@@ -73,7 +73,7 @@ async function created(headers: Record<string, string> = {}, imageUrls: readonly
 async function finished(headers?: Record<string, string>, imageUrls?: readonly string[]): Promise<string> {
   const taskId = await created(headers, imageUrls);
   const { db } = service.database;
-  await intendProviderJob(db, { taskId, ordinal: 1, provider: 'upstream' });
+  await intendOwnMachineJob(db, { taskId, ordinal: 1, provider: 'upstream' });
   await endProviderJob(db, { taskId, ordinal: 1, outcome: 'refused', detail: `I do not like ${secret}` });
   await completeTask(db, taskId, {
     ...madeUpMeasures,

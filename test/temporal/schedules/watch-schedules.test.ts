@@ -7,7 +7,7 @@ import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { readSchedule, type ScheduleName, scheduleNames } from '../../../src/temporal/schedules/schedules.ts';
-import { createTestEnvironment, type TestEnvironment } from '../../support/service/service.ts';
+import { createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let environment: TestEnvironment;

@@ -12,13 +12,13 @@ type Policy =
   | 'codes'
   | 'provider-tests';
 
-export const rateAnswerHeaders = {
+export const rateHeaderDocs = {
   'RateLimit-Policy': 'The limit: `q` requests per `w` seconds.',
   RateLimit: 'The rest: `r` requests now, one more in `t` seconds.',
 };
 
-export const rateRefusalHeaders = {
-  ...rateAnswerHeaders,
+export const refusalHeaderDocs = {
+  ...rateHeaderDocs,
   'Retry-After': 'Seconds until the next request is allowed.',
 };
 

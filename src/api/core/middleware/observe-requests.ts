@@ -6,7 +6,7 @@ import { sharePath } from '../../../library/gallery/share-links.ts';
 import { isOfConsole } from '../endpoint.ts';
 import type { Emits } from '../../../platform/metrics/emits.ts';
 import { type FinishedRequest, maxEndpointLength } from '../../../library/request-log/logged-requests.ts';
-import { noRequestLog } from '../../../library/request-log/request-log.ts';
+import { noRequestLog } from '../../../library/request-log/request-log-buffer.ts';
 
 const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
 

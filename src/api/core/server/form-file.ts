@@ -3,8 +3,8 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
-import { boundaryOf, isDelimiter } from './read-fields.ts';
-import { saveBytes } from './read-json.ts';
+import { boundaryOf, isDelimiter } from './read-json-or-form.ts';
+import { saveBytes } from './read-body.ts';
 
 /** The headers and boundaries of a form with one file, and fields that some programs add. */
 export const maxFormOverhead = 64 * 1024;

@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../../../platform/errors.ts';
 import { maxHeaderBytes } from '../http-error.ts';
-import { limitBodyTime } from './body-time.ts';
-import { type Exchange, refuseConnection } from './client-errors.ts';
+import { limitBodyTime } from './body-time-limit.ts';
+import { type Exchange, refuseConnection } from './refuse-connection.ts';
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 

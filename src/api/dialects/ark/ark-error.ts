@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { Shape } from '../../core/endpoint.ts';
-import { firstParameter } from '../first-parameter.ts';
+import { firstErrorField } from '../first-error-field.ts';
 
 /** Ark's error object. `code` is our stable code, `param` the first field that is invalid, `type` names the status. */
 export const arkErrors: Shape = {
@@ -14,6 +14,6 @@ export const arkErrors: Shape = {
   errorBody: (error) => {
     const { code: status, msg: message } = error.envelope;
     const type = STATUS_CODES[status]?.replaceAll(' ', '') ?? '';
-    return { error: { code: error.code, message, param: firstParameter(error) ?? '', type } };
+    return { error: { code: error.code, message, param: firstErrorField(error) ?? '', type } };
   },
 };

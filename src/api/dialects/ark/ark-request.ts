@@ -5,7 +5,7 @@ import { type FieldName, isScalar } from '../../../catalogue/input/task-input.ts
 import { fieldOfTextCommand } from '../../../catalogue/models/text-commands.ts';
 import { readClientFields } from '../client-fields.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { fromText } from '../given-field.ts';
+import { fromText } from '../translate-fields.ts';
 import { type ContentField, contentSchema, readContent } from './ark-content.ts';
 
 /** All other fields are checked against the model, because its options may be among them. */

@@ -8,12 +8,12 @@ import { strictQuery, textParameter, wholeParameter } from '../../core/query-par
 import { resultLinks } from '../../../media/store/signed-link.ts';
 import { modelOfAlias } from '../../../catalogue/models/model.ts';
 import { createFailures } from '../../tasks/create-task-routes.ts';
-import { readRecentTasks } from '../../../tasks/list/recent-tasks.ts';
+import { readNumberedPage } from '../../../tasks/list/numbered-task-pages.ts';
 import { taskRecord } from '../../../tasks/public-record.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';
 import { unusedHeader } from '../unused-fields.ts';
 import { createVideo, type CreateVideoDeps, replayedField } from '../create-video.ts';
-import { type ReadTaskDeps, type RemoveDeps, cancelOrDeleteVideo, storedTask } from '../stored-video.ts';
+import { type ReadTaskDeps, type RemoveDeps, cancelOrDeleteVideo, readStoredTask } from '../stored-video.ts';
 import { arkErrors as shape } from './ark-error.ts';
 import { createSchema, readArkRequest } from './ark-request.ts';
 import { arkTaskSchema, presentArkTask, statesOf, statuses } from './ark-task.ts';
@@ -51,7 +51,7 @@ const retrieve = defineEndpoint({
   data: arkTaskSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & ViewDeps) =>
-    present(deps, await storedTask(deps, caller, params['id'])),
+    present(deps, await readStoredTask(deps, caller, params['id'])),
 });
 
 type ViewDeps = WithCatalogue & { readonly resultStore: LinkStore };
@@ -81,7 +81,7 @@ const list = defineEndpoint({
   data: z.strictObject({ total: z.int().nonnegative(), items: z.array(arkTaskSchema) }),
   handler: async ({ caller: { accountId, by }, query }, deps: ReadTaskDeps & ViewDeps) => {
     const { page_num: page, page_size: size, 'filter.status': status, 'filter.model': model } = query;
-    const { total, tasks: rows } = await readRecentTasks(deps.db, {
+    const { total, tasks: rows } = await readNumberedPage(deps.db, {
       accountId,
       page,
       size,
@@ -89,7 +89,7 @@ const list = defineEndpoint({
       model: model && modelOfAlias(deps.catalogue().models, model),
       taskIds: query['filter.task_ids'],
     });
-    await deps.readTasks.record(by, rows);
+    await deps.seenTasks.record(by, rows);
     return { total, items: rows.map((task) => present(deps, task)) };
   },
 });
@@ -107,7 +107,7 @@ const remove = defineEndpoint({
   data: z.strictObject({}),
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & RemoveDeps) => {
-    const { taskId } = await storedTask(deps, caller, params['id']);
+    const { taskId } = await readStoredTask(deps, caller, params['id']);
     await cancelOrDeleteVideo(deps, caller, taskId);
     return {};
   },

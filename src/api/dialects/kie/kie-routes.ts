@@ -5,7 +5,7 @@ import type { Task } from '../../../catalogue/tasks/task.ts';
 import { uuidPattern } from '../../../platform/text/uuid.ts';
 import { resultLinks } from '../../../media/store/signed-link.ts';
 import { findTask } from '../../../tasks/task-rows.ts';
-import { ownAccount } from '../../core/authentication.ts';
+import { requireOwnAccount } from '../../core/authentication.ts';
 import { defineEndpoint } from '../../core/define-endpoint.ts';
 import { mediaDeleted } from '../../media/send-media.ts';
 import type { WithDb } from '../../core/endpoint.ts';
@@ -27,7 +27,7 @@ const credit = defineEndpoint({
   failures: ['dialect_required'],
   handler: async ({ caller, dialect }, { db }) => {
     requireKie(dialect);
-    return (await ownAccount(db, caller)).balance;
+    return (await requireOwnAccount(db, caller)).balance;
   },
 });
 

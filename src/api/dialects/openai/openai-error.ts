@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Shape } from '../../core/endpoint.ts';
-import { firstParameter } from '../first-parameter.ts';
+import { firstErrorField } from '../first-error-field.ts';
 
 /** OpenAI's error object. `code` is our stable code, `param` the first field that is invalid. */
 export const openAIErrors: Shape = {
@@ -12,7 +12,7 @@ export const openAIErrors: Shape = {
     .meta({ id: 'OpenAIError' }),
   errorBody: (error) => {
     const { code: status, msg: message } = error.envelope;
-    return { error: { message, type: typeOf(status), param: firstParameter(error) ?? null, code: error.code } };
+    return { error: { message, type: typeOf(status), param: firstErrorField(error) ?? null, code: error.code } };
   },
 };
 

@@ -3,7 +3,7 @@ import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/mod
 import { isObject } from '../../../platform/text/json.ts';
 import { type FieldName, inputFieldNames, type ModelInput } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { conflictsOf, fromJsonText, givenOf, valuesOf } from '../given-field.ts';
+import { conflictsOf, fromJsonText, givenOf, valuesOf } from '../translate-fields.ts';
 import { pathsOf, type ReadFields, readFrames, readReferences } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 

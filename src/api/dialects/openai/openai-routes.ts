@@ -16,9 +16,9 @@ import {
   type RemoveDeps,
   cancelOrDeleteVideo,
   sendContent,
-  storedTask,
+  readStoredTask,
 } from '../stored-video.ts';
-import { refuseOtherClient } from '../base-url.ts';
+import { refuseOtherClient } from '../wrong-base-url.ts';
 import { unusedHeader } from '../unused-fields.ts';
 import { openAIErrors as shape } from './openai-error.ts';
 import { createSchema, readOpenAIRequest } from './openai-request.ts';
@@ -63,7 +63,7 @@ const retrieve = defineEndpoint({
   answerHeaders: pollHeader,
   failures: ['task_not_found'],
   handler: async ({ caller, params, ctx }, deps: ReadDeps) => {
-    const task = await storedTask(deps, caller, params['id']);
+    const task = await readStoredTask(deps, caller, params['id']);
     ctx.set(pollAfter);
     return presentVideo(deps, await presentTask(deps, task));
   },
@@ -91,7 +91,7 @@ const list = defineEndpoint({
   handler: async ({ caller, query: { limit, ...order } }, deps: ReadDeps) => {
     const tasks = await listTasksWithContent(deps.db, { accountId: caller.accountId, ...order, limit: limit + 1 });
     const page = tasks.slice(0, limit);
-    await deps.readTasks.record(caller.by, page);
+    await deps.seenTasks.record(caller.by, page);
     const data = await Promise.all(page.map(async (task) => presentVideo(deps, await presentTask(deps, task))));
     const [first_id = null, last_id = null] = [data[0]?.id, data.at(-1)?.id];
     return { object: 'list' as const, data, first_id, last_id, has_more: tasks.length > limit };
@@ -109,7 +109,7 @@ const content = defineEndpoint({
   data: z.undefined(),
   failures: ['task_not_found', 'variant_not_offered', ...contentFailures],
   handler: async ({ caller, params, query: { variant }, ctx }, deps: ReadTaskDeps & ContentDeps) => {
-    const task = await storedTask(deps, caller, params['id']);
+    const task = await readStoredTask(deps, caller, params['id']);
     if (variant === 'spritesheet') throw new HttpError('variant_not_offered');
     await sendContent(ctx, deps, task, variant === 'video' ? 'videoKey' : 'posterKey');
     return undefined;

@@ -3,7 +3,7 @@ import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/mod
 import type { Resolution } from '../../../catalogue/input/input-bounds.ts';
 import type { FieldName } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { conflictsOf, fromText, valuesOf } from '../given-field.ts';
+import { conflictsOf, fromText, valuesOf } from '../translate-fields.ts';
 import { frameTypes, type ListedMedia, pathsOf, readFrames, readReferences } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 

@@ -8,7 +8,7 @@ import { idempotencyKeyHeader, replayedHeader } from '../../core/idempotency-key
 import { strictQuery, wholeParameter } from '../../core/query-parameters.ts';
 import { createFailures } from '../../tasks/create-task-routes.ts';
 import { presentTask, type RecordDeps } from '../../tasks/task-view.ts';
-import { refuseOtherClient } from '../base-url.ts';
+import { refuseOtherClient } from '../wrong-base-url.ts';
 import { unusedHeader } from '../unused-fields.ts';
 import { createVideo, type CreateVideoDeps } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
@@ -16,7 +16,7 @@ import {
   type ContentDeps,
   contentFailures,
   contentFile,
-  readTask,
+  readTaskAsSeen,
   type ReadTaskDeps,
   sendContent,
 } from '../stored-video.ts';
@@ -76,7 +76,7 @@ const retrieve = defineEndpoint({
   data: videoSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & RecordDeps & { readonly publicUrl: string }) =>
-    presentVideo(await presentTask(deps, await readTask(deps, caller, params['id'])), deps.publicUrl),
+    presentVideo(await presentTask(deps, await readTaskAsSeen(deps, caller, params['id'])), deps.publicUrl),
 });
 
 const download = defineEndpoint({
@@ -90,7 +90,7 @@ const download = defineEndpoint({
   data: z.undefined(),
   failures: ['task_not_found', ...contentFailures],
   handler: async ({ caller, params, ctx }, deps: ReadTaskDeps & ContentDeps) => {
-    const task = await readTask(deps, caller, params['id']);
+    const task = await readTaskAsSeen(deps, caller, params['id']);
     await sendContent(ctx, deps, task, 'videoKey');
     return undefined;
   },

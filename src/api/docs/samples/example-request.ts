@@ -8,8 +8,8 @@ import {
   resolve,
   type Schema,
   successOf,
-} from '../description.ts';
-import { exampleOf } from './examples.ts';
+} from '../openapi-document.ts';
+import { exampleValue } from './example-value.ts';
 
 /** An endpoint with its entry in the OpenAPI document. */
 export type Entry = {
@@ -43,7 +43,7 @@ const fileNames: Readonly<Record<string, string>> = { 'image/jpeg': 'boat.jpg', 
 export function exampleRequest(description: Description, entry: Entry, baseUrl: string): ExampleRequest {
   const { described, method } = entry;
   const { parameters = [] } = described;
-  const valueOf = ({ name, schema = {} }: Parameter) => String(exampleOf(description, schema, { name }));
+  const valueOf = ({ name, schema = {} }: Parameter) => String(exampleValue(description, schema, { name }));
   const path = entry.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) =>
     encodeURIComponent(
       valueOf(parameters.find((one) => one.name === name) ?? { name, in: 'path', schema: { type: 'string' } }),
@@ -79,7 +79,7 @@ function exampleBody(description: Description, { requestBody }: DescribedOperati
 }
 
 function objectExample(description: Description, schema: Schema): object {
-  const value = exampleOf(description, schema);
+  const value = exampleValue(description, schema);
   return typeof value === 'object' && value !== null ? value : {};
 }
 

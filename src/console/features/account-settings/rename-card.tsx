@@ -1,7 +1,7 @@
 import { useSend } from '../../api/queries.ts';
 import { useAccount, useMe } from '../../api/session.ts';
 import { ChangeButton } from '../../ui/forms/change-button.tsx';
-import { CopyId } from '../../ui/controls/copy.tsx';
+import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Card } from '../../ui/page.tsx';

@@ -6,7 +6,7 @@ import { useFields } from '../../ui/forms/form.tsx';
 import { Ban, CirclePlay, DoorClosed, Ellipsis, Eye, Pencil } from '../../ui/controls/icons.ts';
 import { Menu } from '../../ui/controls/menu.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
-import { AdjustButton, GrantButton } from '../credits/booking-dialogs.tsx';
+import { AdjustButton, GrantButton } from '../credits/grant-and-adjust.tsx';
 import { ClosingEffects } from '../account-settings/account-settings-text.tsx';
 import { accountsText } from './accounts-text.ts';
 import { ViewDialog } from './view-as-owner-dialog.tsx';

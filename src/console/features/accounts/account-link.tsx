@@ -1,6 +1,6 @@
 import { Link } from 'wouter-preact';
 import { opsPaths } from '../../paths.ts';
-import { shortId } from '../../ui/controls/copy.tsx';
+import { shortId } from '../../ui/controls/copy-button.tsx';
 import './accounts.css';
 
 type AccountLinkProps = { readonly accountId: string; readonly name: string | null };

@@ -12,7 +12,7 @@ import { Page, Tiles } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/controls/tabs.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { DetailPage } from '../../ui/lists/detail-page.tsx';
-import { CopyId } from '../../ui/controls/copy.tsx';
+import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { Purchases } from '../payments/purchases.tsx';
 import { Ledger } from '../credits/ledger.tsx';
 import { AccountKeys } from '../keys/keys-page.tsx';

@@ -1,6 +1,6 @@
 import type { Callback, OperatorCallback } from '../../api/contract.ts';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
-import { CopyId } from '../../ui/controls/copy.tsx';
+import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { callbacksText } from './callbacks-text.ts';

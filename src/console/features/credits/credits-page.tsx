@@ -20,7 +20,7 @@ import { LowBalanceCard } from './low-balance.tsx';
 import { RedeemButton } from './redeem-button.tsx';
 import { SpendCapsCard } from './spend-caps.tsx';
 import { useBalance } from './use-balance.ts';
-import { useSpan } from './use-span.tsx';
+import { useSpan } from './use-day-range.tsx';
 
 const tabs = ['usage', 'purchases', 'statements'] as const;
 

@@ -1,5 +1,5 @@
 import type { UsageDay } from '../../api/contract.ts';
-import { BarChart, type Series } from '../../ui/charts/chart.tsx';
+import { BarChart, type Series } from '../../ui/charts/bar-chart.tsx';
 import { number } from '../../ui/figures.tsx';
 import { Card } from '../../ui/page.tsx';
 import { dayMs } from '../../ui/time.tsx';

@@ -1,5 +1,5 @@
 import type { LedgerEntry } from '../../api/contract.ts';
-import { shortId } from '../../ui/controls/copy.tsx';
+import { shortId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter, type Filter } from '../../ui/lists/filters.tsx';
 import { Coins } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';

@@ -4,7 +4,7 @@ import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { ChangeButton } from '../../ui/forms/change-button.tsx';
-import { shortId } from '../../ui/controls/copy.tsx';
+import { shortId } from '../../ui/controls/copy-button.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
@@ -12,7 +12,7 @@ import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { LimitMeter } from '../../ui/charts/meter.tsx';
-import { CapFields, type CapTexts, changedCaps } from './cap-fields.tsx';
+import { CapFields, type CapTexts, changedCaps } from './spend-cap-fields.tsx';
 import { capsText } from './credits-text.ts';
 
 /** The spent credits change with each task, and another owner may change a limit. */

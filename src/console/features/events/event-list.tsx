@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Event } from '../../api/contract.ts';
 import { useRoleReason } from '../../api/session.ts';
-import { CopyId } from '../../ui/controls/copy.tsx';
+import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { InfoDialog } from '../../ui/forms/dialog.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';

@@ -4,7 +4,7 @@ import type { GalleryVideo } from '../../api/contract.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
-import { CopyButton } from '../../ui/controls/copy.tsx';
+import { CopyButton } from '../../ui/controls/copy-button.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { ChevronLeft, ChevronRight, Link2, RefreshCw, Star, Tags, X } from '../../ui/controls/icons.ts';
 import { Facts } from '../../ui/page.tsx';

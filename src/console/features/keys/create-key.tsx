@@ -9,7 +9,7 @@ import { Fold } from '../../ui/controls/fold.tsx';
 import { useFieldError, useFields } from '../../ui/forms/form.tsx';
 import { Plus } from '../../ui/controls/icons.ts';
 import { dayMs } from '../../ui/time.tsx';
-import { CapFields, capsOf, noCaps } from '../credits/cap-fields.tsx';
+import { CapFields, capsOf, noCaps } from '../credits/spend-cap-fields.tsx';
 import { NewKey } from './key-dialogs.tsx';
 import type { OfAccount } from './key-state.ts';
 import { keysText, scopeText } from './keys-text.ts';

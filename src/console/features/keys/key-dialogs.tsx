@@ -6,7 +6,7 @@ import { SelectField } from '../../ui/forms/field.tsx';
 import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { type OfAccount, stateOf } from './key-state.ts';
 import { keysText } from './keys-text.ts';
-import { TryKey } from './try-key.tsx';
+import { TryKey } from './first-request-sample.tsx';
 
 type ActionsProps = OfAccount & { readonly apiKey: UsedApiKey };
 

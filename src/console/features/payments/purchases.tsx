@@ -1,6 +1,6 @@
 import type { AdminTopUp, TopUp } from '../../api/contract.ts';
 import { Badge, StateDot, StateWord } from '../../ui/controls/badge.tsx';
-import { CopyId } from '../../ui/controls/copy.tsx';
+import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { CreditCard, ExternalLink } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';

@@ -5,7 +5,7 @@ import { Time } from '../../ui/time.tsx';
 import { roleWord } from './role-text.ts';
 import { InviteButton } from './invite-dialog.tsx';
 import { membersText } from './members-text.ts';
-import { PersonName, PersonState } from './person-parts.tsx';
+import { PersonName, PersonState } from './person-name-and-state.tsx';
 import { peopleText } from './people-text.ts';
 
 /** The members of an account, for operators. */

@@ -16,7 +16,7 @@ import { Invitations } from './invitations.tsx';
 import { InviteButton } from './invite-dialog.tsx';
 import { peopleText } from './people-text.ts';
 import { PersonActions } from './person-actions.tsx';
-import { PersonName, PersonState } from './person-parts.tsx';
+import { PersonName, PersonState } from './person-name-and-state.tsx';
 
 /** For operators: everyone who signs in, and the security events of all accounts. */
 export function PeoplePage() {

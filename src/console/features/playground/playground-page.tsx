@@ -13,7 +13,7 @@ import { isLive, useTasks } from '../tasks/detail/use-task.ts';
 import { maxVariants, requestOf } from './draft/draft.ts';
 import { HistoryCard } from './results/history-card.tsx';
 import { fieldsOf } from './form/input-schema.ts';
-import { useProgressTitle } from './results/notify.tsx';
+import { useProgressTitle } from './results/notify-when-done.tsx';
 import { usePendingMedia } from './media/pending-media.ts';
 import { PlaygroundForm } from './form/playground-form.tsx';
 import { playgroundText } from './playground-text.ts';

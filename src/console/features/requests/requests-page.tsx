@@ -6,7 +6,7 @@ import { useAccount, useIsOwner } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { StateDot } from '../../ui/controls/badge.tsx';
 import { LinkButton } from '../../ui/controls/button.tsx';
-import { CopyId } from '../../ui/controls/copy.tsx';
+import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter, type Filter, useAddress } from '../../ui/lists/filters.tsx';
 import { Activity } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';

@@ -4,7 +4,7 @@ import { opsPaths, paths } from '../../paths.ts';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { roleWord } from '../people/role-text.ts';
-import { PersonalPage } from './personal-page.tsx';
+import { PersonalPage } from './personal-page-frame.tsx';
 import { securityText } from './security-text.ts';
 
 const text = securityText.profile;

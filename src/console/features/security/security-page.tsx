@@ -5,7 +5,7 @@ import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Card } from '../../ui/page.tsx';
 import { toast } from '../../ui/feedback/toast.tsx';
-import { PersonalPage } from './personal-page.tsx';
+import { PersonalPage } from './personal-page-frame.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { securityText } from './security-text.ts';
 import { Sessions } from './sessions.tsx';

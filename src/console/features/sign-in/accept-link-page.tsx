@@ -3,7 +3,7 @@ import type { Sent } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { signInPaths } from '../../paths.ts';
-import { Gate, GateLoading } from '../../shell/gate.tsx';
+import { Gate, GateLoading } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';

@@ -5,7 +5,7 @@ import { failureOf } from '../../api/problem.ts';
 import { useAction, useRead, useSend } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';
 import { signInPaths } from '../../paths.ts';
-import { Gate, GateWaiting } from '../../shell/gate.tsx';
+import { Gate, GateWaiting } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { brand } from '../../api/page-brand.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { signInPaths } from '../../paths.ts';
-import { Gate, GateWaiting } from '../../shell/gate.tsx';
+import { Gate, GateWaiting } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';

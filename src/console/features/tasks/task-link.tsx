@@ -1,5 +1,5 @@
 import { Link } from 'wouter-preact';
-import { shortId } from '../../ui/controls/copy.tsx';
+import { shortId } from '../../ui/controls/copy-button.tsx';
 import { useTaskPaths } from './detail/use-task.ts';
 
 /** To the page of a task in the area of the reader. */

@@ -7,7 +7,7 @@ import { Card } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration } from '../../ui/time.tsx';
 import { seriesColors } from '../credits/day-chart.tsx';
-import { namesOf } from './buckets.ts';
+import { namesOf } from './bucket-names.ts';
 import { percent } from './percent.ts';
 import { trendsText } from './trends-text.ts';
 

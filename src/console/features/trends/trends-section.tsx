@@ -1,6 +1,6 @@
 import type { Trends } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { BarChart } from '../../ui/charts/chart.tsx';
+import { BarChart } from '../../ui/charts/bar-chart.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
 import { useChoice } from '../../ui/lists/filters.tsx';
 import { LineChart } from '../../ui/charts/line-chart.tsx';
@@ -9,7 +9,7 @@ import { moneyOf, number, priceOf } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Tiles } from '../../ui/page.tsx';
 import { duration } from '../../ui/time.tsx';
-import { namesOf, ranges } from './buckets.ts';
+import { namesOf, ranges } from './bucket-names.ts';
 import { percent } from './percent.ts';
 import { ProviderTrends } from './provider-trends.tsx';
 import { TopAccounts } from './top-accounts.tsx';

@@ -13,7 +13,7 @@ import { Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { figure } from '../credits/credits-page.tsx';
 import { dayOf } from '../credits/day-chart.tsx';
-import { useSpan } from '../credits/use-span.tsx';
+import { useSpan } from '../credits/use-day-range.tsx';
 import { groups, measures, UsageChart } from './usage-chart.tsx';
 import { ModelsCard, rateOf, type Report } from './usage-models.tsx';
 import { usageText } from './usage-text.ts';

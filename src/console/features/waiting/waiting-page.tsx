@@ -3,7 +3,7 @@ import type { Waiting } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { StateDot, StateWord } from '../../ui/controls/badge.tsx';
 import { ChangeButton } from '../../ui/forms/change-button.tsx';
-import { shortId } from '../../ui/controls/copy.tsx';
+import { shortId } from '../../ui/controls/copy-button.tsx';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { CircleCheck } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';

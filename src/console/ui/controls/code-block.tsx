@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/hooks';
-import { CopyButton } from './copy.tsx';
+import { CopyButton } from './copy-button.tsx';
 import './code-block.css';
 
 export type Sample = { readonly title: string; readonly text: string };

@@ -2,7 +2,7 @@ import { CircleAlert, CircleCheck, Info, TriangleAlert } from '../controls/icons
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Failure } from '../../api/problem.ts';
-import { CopyButton } from '../controls/copy.tsx';
+import { CopyButton } from '../controls/copy-button.tsx';
 import { Button } from '../controls/button.tsx';
 import './notice.css';
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { CopyButton } from '../controls/copy.tsx';
+import { CopyButton } from '../controls/copy-button.tsx';
 import { InfoDialog } from './dialog.tsx';
 import { Notice } from '../feedback/notice.tsx';
 

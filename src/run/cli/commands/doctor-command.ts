@@ -55,7 +55,7 @@ async function runningParts(config: Config): Promise<RunningParts> {
   const found = { databaseUrl, temporal, secret };
   if (databaseUrl !== undefined && temporal !== undefined) return found;
   const { findPostgres } = await import('../../embedded/postgres/postgres.ts');
-  const { foldersOfServers, postgresFolder } = await import('../../embedded/folders.ts');
+  const { foldersOfServers, postgresFolder } = await import('../../embedded/server-folders.ts');
   const { isFree, readPort } = await import('../../embedded/persisted-port.ts');
   const port = await readPort(join(dataFolder, 'temporal', 'port'));
   const address = port === undefined || (await isFree(port)) ? undefined : `127.0.0.1:${port}`;

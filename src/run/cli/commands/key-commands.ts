@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { type Dialect, dialects, ordinaryScopes, type Scope, scopes } from '../../../accounts/keys/api-key.ts';
-import { defaultOverlapSeconds, maxOverlapSeconds } from '../../../tasks/callbacks/callback.ts';
+import { defaultOverlapSeconds, maxOverlapSeconds } from '../../../tasks/callbacks/callback-schedule.ts';
 import { persistedSecret } from '../../embedded/data-folder.ts';
-import type { SecretPurpose } from '../../../tasks/callbacks/callback-secrets.ts';
-import { ensureSigningSecrets, resealSecrets, rotateSecret } from '../../../tasks/callbacks/account-secrets.ts';
+import type { SecretPurpose } from '../../../tasks/callbacks/signing-secret-rows.ts';
+import { ensureSigningSecrets, resealSecrets, rotateSecret } from '../../../tasks/callbacks/signing-secrets.ts';
 import { createSecretBox, type SecretBox } from '../../../platform/secrets/secret-box.ts';
 import { AccountClosed } from '../../../accounts/accounts.ts';
 import { createKeyAs, maxActiveKeys } from '../../../accounts/keys/keys.ts';

@@ -40,7 +40,7 @@ async function explainConnectionError(error: unknown): Promise<never> {
 }
 
 async function register(target: TemporalTarget): Promise<readonly string[]> {
-  const { onTemporal } = await import('../on-temporal.ts');
+  const { useTriedTemporal } = await import('../use-tried-temporal.ts');
   const { registerSearchAttributes } = await import('../../../temporal/connection/search-attributes.ts');
-  return onTemporal(target, (client) => registerSearchAttributes(client));
+  return useTriedTemporal(target, (client) => registerSearchAttributes(client));
 }

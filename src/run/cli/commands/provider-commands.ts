@@ -10,8 +10,8 @@ import { listWorkerReports } from '../../../catalogue/models/worker-reports.ts';
 import { addCommand } from '../add-command.ts';
 import { textUpTo } from '../arguments.ts';
 import { type Answer, table, wrongUsage } from '../output.ts';
-import { addCheckCommand } from './check-command.ts';
-import { addTryCommand } from '../generate/try-command.ts';
+import { addProviderCheckCommand } from './provider-check-command.ts';
+import { addProviderTryCommand } from '../generate/provider-try-command.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from '../run-command.ts';
 
 export function addProviderCommands(program: Command, run: RunOnDatabase): void {
@@ -27,8 +27,8 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
     .addArgument(new Argument('<state>').choices(providerStates))
     .requiredOption('--reason <text>', 'reason for the audit log, at most 500 characters', textUpTo(500))
     .action(run(set));
-  addTryCommand(program, provider);
-  addCheckCommand(program, provider);
+  addProviderTryCommand(program, provider);
+  addProviderCheckCommand(program, provider);
 }
 
 async function list({ db, config }: Context): Promise<Answer> {

@@ -68,8 +68,8 @@ async function withTemporal<T>(
   const target = await temporalOf(config);
   if (target === undefined)
     throw new CommandError('no Temporal: set TEMPORAL_ADDRESS, or VIDEOGEN_DATA to the data folder of the service');
-  const { onTemporal } = await import('../on-temporal.ts');
-  return onTemporal(target, (client) => use(client, taskQueuesOf(config.taskQueue)));
+  const { useTriedTemporal } = await import('../use-tried-temporal.ts');
+  return useTriedTemporal(target, (client) => use(client, taskQueuesOf(config.taskQueue)));
 }
 
 /** Sets the exit code 1 if the audit finds violations. */

@@ -40,8 +40,8 @@ async function runDemo(prompt: string, options: GenerationOptions, asJson: boole
       signal.throwIfAborted();
       story.success(`API ${service.settings.publicUrl}   Temporal UI ${service.settings.temporalUiUrl}`);
       // Loaded after the start of the servers, which would otherwise wait for it.
-      const { showBothEndings } = await import('./demo-story.ts');
-      const shown = showBothEndings(service.settings, { story, signal }, prompt, options);
+      const { runBothEndings } = await import('./demo-story.ts');
+      const shown = runBothEndings(service.settings, { story, signal }, prompt, options);
       const result = await pTimeout(shown, { signal, milliseconds: Number.POSITIVE_INFINITY });
       printAnswer({ json: result, lines: [] }, asJson);
     } finally {

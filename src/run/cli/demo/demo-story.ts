@@ -13,8 +13,8 @@ import {
   verifyCallback,
 } from '../../../../clients/typescript/src/index.ts';
 import { scopes } from '../../../accounts/keys/api-key.ts';
-import { ensureSigningSecrets } from '../../../tasks/callbacks/account-secrets.ts';
-import type { Settings } from '../../config/settings.ts';
+import { ensureSigningSecrets } from '../../../tasks/callbacks/signing-secrets.ts';
+import type { Settings } from '../../config/process-settings.ts';
 import { probeVideo } from '../../../media/video/probe-video.ts';
 import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
 import { createAccount } from '../../../credits/open-account.ts';
@@ -36,7 +36,7 @@ type Stage = {
 };
 
 /** Runs two tasks step by step: one succeeds and is paid, the other fails and is refunded. Throws if a result is not as documented. */
-export async function showBothEndings(
+export async function runBothEndings(
   settings: Settings,
   { story, signal }: Pick<Stage, 'story' | 'signal'>,
   prompt: string,

@@ -10,12 +10,12 @@ import { errorCode, messageOf, SetupError } from '../../../platform/errors.ts';
 const run = promisify(execFile);
 
 /** PostgreSQL refuses to run as root, and runs as this account instead. */
-export type Account = { readonly uid: number; readonly gid: number };
+export type SystemUser = { readonly uid: number; readonly gid: number };
 
 export type PostgresBinaries = { readonly initdb: string; readonly postgres: string };
 
 /** Returns the account for a server on this cluster folder: undefined for our own; for root the owner of the cluster, else `unprivileged`. */
-export async function postgresAccount(cluster: string): Promise<Account | undefined> {
+export async function postgresAccount(cluster: string): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const owner = await stat(cluster).catch(() => undefined);
   if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
@@ -31,7 +31,7 @@ const unprivileged = process.platform === 'darwin' ? 2 ** 32 - 2 : 65_534;
  */
 export async function postgresBinaries(
   folder: string,
-  account: Account | undefined,
+  account: SystemUser | undefined,
   log: (message: string) => void,
 ): Promise<PostgresBinaries> {
   const { native, version } = installedPackage();
@@ -65,7 +65,7 @@ function installedPackage(): { native: string; version: string } {
 }
 
 /** Runs both programs as the account, which detects unreadable folders, missing links and a foreign libc. */
-async function triedBinaries(native: string, account: Account | undefined): Promise<PostgresBinaries> {
+async function triedBinaries(native: string, account: SystemUser | undefined): Promise<PostgresBinaries> {
   const binaries = { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
   const options = { ...account, cwd: '/', env: { LC_ALL: 'C' }, timeout: 20_000 };
   for (const program of Object.values(binaries)) await run(program, ['--version'], options);

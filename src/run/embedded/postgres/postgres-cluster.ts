@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { errorCode, SetupError } from '../../../platform/errors.ts';
 import { folderError } from '../../../platform/process/startup-errors.ts';
 import { newSecret } from '../data-folder.ts';
-import type { Account, PostgresBinaries } from './postgres-binaries.ts';
+import type { SystemUser, PostgresBinaries } from './postgres-binaries.ts';
 import { openServerLog, serverLogTail } from '../server-log.ts';
 
 // Paths below the folder given to `startPostgres`.
@@ -20,7 +20,7 @@ export const superuser = 'videogen';
 export type ClusterOptions = {
   readonly folder: string;
   readonly binaries: PostgresBinaries;
-  readonly account: Account | undefined;
+  readonly account: SystemUser | undefined;
   readonly log: (message: string) => void;
 };
 
@@ -85,7 +85,7 @@ async function createCluster({ folder, binaries, account, log: say }: ClusterOpt
   }
 }
 
-async function handOver(paths: readonly string[], { uid, gid }: Account): Promise<void> {
+async function handOver(paths: readonly string[], { uid, gid }: SystemUser): Promise<void> {
   try {
     for (const path of paths) await chown(path, uid, gid);
   } catch (cause) {
@@ -99,7 +99,7 @@ async function handOver(paths: readonly string[], { uid, gid }: Account): Promis
  * Returns the options to run a program of PostgreSQL on a cluster folder. A parent folder may be closed to the other account, but a
  * process that starts in the folder may use it without its path. Variables such as `PGDATA` would interfere.
  */
-export function postgresOptions(folder: string, account: Account | undefined) {
+export function postgresOptions(folder: string, account: SystemUser | undefined) {
   const inside = account !== undefined && process.platform === 'linux';
   return {
     /** The value of `-D`. */

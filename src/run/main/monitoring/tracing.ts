@@ -1,5 +1,5 @@
 import type { Log } from '../../../platform/log/log.ts';
-import type { RunningPart, Settings } from '../../config/settings.ts';
+import type { RunningPart, Settings } from '../../config/process-settings.ts';
 import type { Tracing } from './trace-export.ts';
 
 let current: Tracing | undefined;

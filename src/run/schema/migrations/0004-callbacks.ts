@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { capColumns } from '../../../accounts/limits/spend-caps.ts';
 import { deliveryStates } from '../../../tasks/callbacks/deliveries.ts';
-import { eventTypes } from '../../../tasks/callbacks/event.ts';
+import { eventTypes } from '../../../tasks/callbacks/account-event.ts';
 import { literals } from '../../../platform/database/sql.ts';
 
 /** Callbacks and events of accounts, and what triggers the events. */

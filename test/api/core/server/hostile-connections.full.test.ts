@@ -11,14 +11,14 @@ import { auditLedger } from '../../../../src/credits/ledger/ledger-audit.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/test-database.ts';
 import { heldReadiness } from '../../../support/service/held-readiness.ts';
 import { assertRefused } from '../../../support/service/http-client.ts';
-import { parseAnswer, type RawConnection, rawConnection, rawExchange } from '../../../support/proxies/http-raw.ts';
+import { parseAnswer, type RawConnection, rawConnection, rawExchange } from '../../../support/proxies/raw-http.ts';
 import {
   type HttpService,
   type HttpServiceOptions,
   plainRequest,
   startHttpService,
 } from '../../../support/service/http-service.ts';
-import { patient, watchNodeServer } from '../../../support/servers/node-server.ts';
+import { patient, watchNodeServer } from '../../../support/servers/node-server-limits.ts';
 import { openFiles } from '../../../support/processes/open-files.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 

@@ -8,14 +8,14 @@ import { startHttpServer } from '../../../../src/api/core/server/server.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/test-database.ts';
 import { heldReadiness } from '../../../support/service/held-readiness.ts';
 import { assertRefused } from '../../../support/service/http-client.ts';
-import { parseAnswer, rawConnection, rawExchange } from '../../../support/proxies/http-raw.ts';
+import { parseAnswer, rawConnection, rawExchange } from '../../../support/proxies/raw-http.ts';
 import {
   type HttpService,
   type HttpServiceOptions,
   plainRequest,
   startHttpService,
 } from '../../../support/service/http-service.ts';
-import { patient, watchNodeServer } from '../../../support/servers/node-server.ts';
+import { patient, watchNodeServer } from '../../../support/servers/node-server-limits.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 let database: TestDatabase;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { type Answer, createTask, recordInfo } from '../../../support/service/started-api.ts';
+import { type Answer, createTask, recordInfo } from '../../../support/service/call-api.ts';
 import {
   type CallbackReceiver,
   type ReceivedCallback,
@@ -22,8 +22,8 @@ import {
   startTestService,
   type TestAccount,
   type TestService,
-} from '../../../support/service/service.ts';
-import { videogen } from '../../../support/processes/videogen.ts';
+} from '../../../support/service/test-service.ts';
+import { videogen } from '../../../support/processes/run-videogen.ts';
 
 describe('a client of the API that ours descends from, given another address and key', () => {
   let service: TestService;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { listTasks } from '../../../../src/tasks/list/task-list.ts';
-import { createTestAccount, startTestService } from '../../../support/service/service.ts';
+import { createTestAccount, startTestService } from '../../../support/service/test-service.ts';
 
 // NVIDIA's load generator. ops/ci/provision.sh --long installs it.
 

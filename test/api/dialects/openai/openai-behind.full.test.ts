@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { auditLedger } from '../../../../src/credits/ledger/ledger-audit.ts';
 import { listProviderJobs } from '../../../../src/tasks/jobs/provider-jobs.ts';
 import { listTasks } from '../../../../src/tasks/list/task-list.ts';
-import { type Api, createdTask, post } from '../../../support/service/started-api.ts';
+import { type Api, createdTask, post } from '../../../support/service/call-api.ts';
 import { plainImage } from '../../../support/hostile/hostile-images.ts';
 import { startRestartableServer } from '../../../fakes/restartable-server.ts';
 import {
@@ -14,7 +14,7 @@ import {
   startTestService,
   type TestAccount,
   type TestService,
-} from '../../../support/service/service.ts';
+} from '../../../support/service/test-service.ts';
 import { entryKinds, waitForEnd } from '../../../support/tasks/tasks.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 

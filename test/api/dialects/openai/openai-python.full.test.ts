@@ -12,14 +12,14 @@ import { freePort } from '../../../../src/run/embedded/persisted-port.ts';
 import { listTasks } from '../../../../src/tasks/list/task-list.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';
 import { plainImage } from '../../../support/hostile/hostile-images.ts';
-import { startLossyProxy } from '../../../support/proxies/lossy-proxy.ts';
-import { allowManyTasks, holdRepeatWindow, mergeRepeats } from '../../../support/service/merging-key.ts';
+import { startLossyProxy } from '../../../support/proxies/fate-per-request-proxy.ts';
+import { allowManyTasks, holdRepeatWindow, mergeRepeats } from '../../../support/service/repeat-merging.ts';
 import {
   createTestAccount,
   startTestService,
   type TestAccount,
   type TestService,
-} from '../../../support/service/service.ts';
+} from '../../../support/service/test-service.ts';
 import { lostCreates } from '../../../support/tier.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 

@@ -6,7 +6,7 @@ import { completeTask, findTask } from '../../../../src/tasks/task-rows.ts';
 import type { Answer } from '../../../support/service/http-client.ts';
 import { catalogueOf, type HttpService, startHttpService } from '../../../support/service/http-service.ts';
 import { madeUpMeasures } from '../../../support/tasks/tasks.ts';
-import { allowManyTasks } from '../../../support/service/merging-key.ts';
+import { allowManyTasks } from '../../../support/service/repeat-merging.ts';
 
 const [standard] = defaultModels;
 assert.ok(standard);

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { pythonWith } from '../../../support/processes/installed-packages.ts';
-import { mergeRepeats } from '../../../support/service/merging-key.ts';
+import { mergeRepeats } from '../../../support/service/repeat-merging.ts';
 import { type FinishingService, startFinishingService } from '../finished-videos.ts';
 import { lostCreates } from '../../../support/tier.ts';
 

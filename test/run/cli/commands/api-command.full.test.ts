@@ -4,13 +4,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../../src/accounts/accounts.ts';
-import { findBalance } from '../../../../src/library/limits/limit-use.ts';
+import { findBalance } from '../../../../src/library/limits/account-limit-use.ts';
 import { listActions } from '../../../../src/accounts/operators/operator-actions.ts';
 import { type HttpService, startHttpService } from '../../../support/service/http-service.ts';
 import { plainImage } from '../../../support/hostile/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../../../support/service/operator-key.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { videogen } from '../../../support/processes/videogen.ts';
+import { videogen } from '../../../support/processes/run-videogen.ts';
 
 let service: HttpService;
 let operator: TestOperator;

@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import { recordAddress } from '../../../../src/run/embedded/data-folder.ts';
 import { fakeStripeKey, fakeWebhookSecret } from '../../../fakes/stripe/stripe.ts';
 import { openPaymentStage, type PaymentStage, serviceUrl, starter } from '../../../credits/payments/payment-stage.ts';
-import { findingLine } from '../../../support/findings.ts';
+import { findingLine } from '../../../support/doctor-findings.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { videogen } from '../../../support/processes/videogen.ts';
+import { videogen } from '../../../support/processes/run-videogen.ts';
 
 let stage: PaymentStage;
 before(async () => {

@@ -7,7 +7,7 @@ import { listActions } from '../../../../src/accounts/operators/operator-actions
 import { inviteAs } from '../../../../src/accounts/people/people-actions.ts';
 import { createUser } from '../../../../src/accounts/people/users.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/test-database.ts';
-import { videogen } from '../../../support/processes/videogen.ts';
+import { videogen } from '../../../support/processes/run-videogen.ts';
 
 let database: TestDatabase;
 let smtp: Readonly<Record<string, string>> = {};

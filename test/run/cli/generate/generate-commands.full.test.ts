@@ -8,7 +8,7 @@ import { defaultModels, type Model } from '../../../../src/catalogue/models/mode
 import { findTask, failAndRefund } from '../../../../src/tasks/task-rows.ts';
 import { catalogueOf, startHttpService } from '../../../support/service/http-service.ts';
 import { endOf } from '../../../support/processes/programs.ts';
-import { spawnVideogen } from '../../../support/processes/videogen.ts';
+import { spawnVideogen } from '../../../support/processes/run-videogen.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 test('generate finds the service of the data folder, and requests a model that it offers', async (t) => {

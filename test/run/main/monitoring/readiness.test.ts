@@ -8,7 +8,11 @@ import { watchReadiness } from '../../../../src/run/main/monitoring/readiness.ts
 import { startApi } from '../../../../src/run/main/start-api.ts';
 import { createDatabase, type DatabasePool } from '../../../../src/platform/database/database.ts';
 import { connectTemporal } from '../../../../src/temporal/connection/connect.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../../support/service/service.ts';
+import {
+  createTestAccount,
+  createTestEnvironment,
+  type TestEnvironment,
+} from '../../../support/service/test-service.ts';
 import { freePort } from '../../../../src/run/embedded/persisted-port.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 

@@ -1,4 +1,4 @@
-import { deletedPrompt } from '../../../../tasks/end/deleted-content.ts';
+import { deletedPrompt } from '../../../../tasks/end/content-placeholders.ts';
 import { useRead } from '../../../api/queries.ts';
 import type { ListedTask, Model } from '../../../api/contract.ts';
 import { Card } from '../../../ui/page.tsx';

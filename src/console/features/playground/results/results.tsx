@@ -8,7 +8,7 @@ import { Clapperboard } from '../../../ui/controls/icons.ts';
 import { ErrorBox, Notice } from '../../../ui/feedback/notice.tsx';
 import { Skeleton } from '../../../ui/feedback/skeleton.tsx';
 import { isLive, type TaskView, type useTasks } from '../../tasks/detail/use-task.ts';
-import { NotifyButton } from './notify.tsx';
+import { NotifyButton } from './notify-when-done.tsx';
 import { usePlayback } from './playback.ts';
 import { PlaybackBar } from './playback-bar.tsx';
 import { playgroundText } from '../playground-text.ts';

@@ -1,6 +1,6 @@
 import { useIsOperator } from '../../../api/session.ts';
 import { accountPages } from '../../../pages.ts';
-import { CopyId, shortId } from '../../../ui/controls/copy.tsx';
+import { CopyId, shortId } from '../../../ui/controls/copy-button.tsx';
 import { type BackLink, DetailPage } from '../../../ui/lists/detail-page.tsx';
 import { Film } from '../../../ui/controls/icons.ts';
 import { Page } from '../../../ui/page.tsx';

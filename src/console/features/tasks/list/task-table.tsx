@@ -2,7 +2,7 @@ import { Link } from 'wouter-preact';
 import type { TaskRecord } from '../../../api/contract.ts';
 import { accountPages } from '../../../pages.ts';
 import { StateDot } from '../../../ui/controls/badge.tsx';
-import { shortId } from '../../../ui/controls/copy.tsx';
+import { shortId } from '../../../ui/controls/copy-button.tsx';
 import { number } from '../../../ui/figures.tsx';
 import { useAddress } from '../../../ui/lists/filters.tsx';
 import { type Column, Table } from '../../../ui/lists/table.tsx';

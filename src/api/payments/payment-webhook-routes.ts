@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import type { WithDb } from '../core/endpoint.ts';
+import { databaseFailures, HttpError, maxBodyBytes } from '../core/http-error.ts';
+import { announcedBytes, readBytes } from '../core/server/read-body.ts';
+import type { Logger } from 'pino';
+import { InvalidEvent, type PaymentProvider, paymentProviderNames } from '../../credits/payments/payment-provider.ts';
+import { type PaymentDeps, applyPaymentEvent } from '../../credits/payments/apply-payments.ts';
+
+const types = ['application/json'];
+
+type Deps = WithDb & {
+  readonly log: Logger;
+  readonly events: PaymentDeps['events'];
+  readonly publicUrl: string;
+  /** Undefined while credits are not for sale. */
+  readonly payments: PaymentProvider | undefined;
+};
+
+/**
+ * Each provider sends its events to an address of its own, and repeats an event
+ * until it receives a 200. The 200 is sent after the event is booked, so that
+ * none is lost.
+ */
+export const hookEndpoints = paymentProviderNames.map((name) =>
+  defineEndpoint({
+    operationId: `${name}Event`,
+    route: `POST /hooks/${name}`,
+    scope: 'none',
+    summary: `Receive an event of ${name}`,
+    description: 'Requires the signature of the payment provider. Events about other payments are ignored.',
+    fileTypes: types,
+    data: z.strictObject({}),
+    failures: ['event_invalid', 'payments_disabled', 'payments_unavailable', ...databaseFailures],
+    handler: async ({ ctx }, { db, log, events, publicUrl: serviceUrl, payments: provider }: Deps) => {
+      announcedBytes(ctx, { types, maxBytes: maxBodyBytes });
+      const body = await readBytes(ctx.req, maxBodyBytes);
+      if (provider?.name !== name) throw new HttpError('payments_disabled');
+      const event = await provider
+        .readEvent(body, (header) => ctx.get(header))
+        .catch((cause: unknown) => {
+          throw cause instanceof InvalidEvent ? new HttpError('event_invalid', { cause }) : cause;
+        });
+      await applyPaymentEvent({ db, provider, serviceUrl, log, events }, event);
+      return {};
+    },
+  }),
+);

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { adapterOf } from '../dialects/dialect.ts';
+import { quoteTask } from '../../credits/prices/price-rule.ts';
+import { defineEndpoint } from '../core/define-endpoint.ts';
+import { readRequest, type RequestDeps } from '../../tasks/accept/order-task.ts';
+import { anyJson, orderError } from './create-task-routes.ts';
+import { taskTerms } from '../../tasks/accept/task-terms.ts';
+
+const credits = z.int().nonnegative();
+
+export const quoteTaskPrice = defineEndpoint({
+  operationId: 'priceTask',
+  route: 'POST /api/v1/jobs/price',
+  scope: 'any',
+  changesNothing: true,
+  takesTaskRequest: true,
+  summary: 'Get the price of a task',
+  description:
+    'Takes the body of `createTask` and returns what the task would cost now. Creates and charges nothing. A request that `createTask` ' +
+    'would reject as invalid is rejected here with the same errors; balance and limits of the account are not checked.',
+  body: anyJson,
+  data: z
+    .strictObject({
+      model: z.string(),
+      priceName: z.string().meta({ description: 'The price of the model that applies to this input.' }),
+      creditsPerSecond: credits,
+      creditsPerVideo: credits,
+      credits: z.int().positive().meta({ description: 'Seconds × `creditsPerSecond` + `creditsPerVideo`.' }),
+    })
+    .meta({ id: 'TaskPrice' }),
+  failures: ['model_unavailable', 'model_not_allowed'],
+  handler: async (call, deps: RequestDeps) => {
+    const { taskRequest: translate } = adapterOf(call.dialect);
+    const request = await readRequest({ ...call, translate }, deps);
+    if (request.kind !== 'valid') throw orderError(request);
+    const { param, model } = request;
+    const { listedPrices } = taskTerms(model, param);
+    const { accountId } = call.caller;
+    const durationSeconds = param.input.duration;
+    const quote = await quoteTask(deps.db, { accountId, model: model.model, durationSeconds, listedPrices });
+    if (quote === undefined) throw new Error(`no price of ${model.model} is in force`);
+    return { model: model.model, ...quote };
+  },
+});

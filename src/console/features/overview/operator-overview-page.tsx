@@ -1,0 +1,108 @@
+import { Link } from 'wouter-preact';
+import type { InstallationOverview } from '../../api/contract.ts';
+import { useRead } from '../../api/queries.ts';
+import { opsPaths } from '../../paths.ts';
+import { credits, number } from '../../ui/figures.tsx';
+import { Notice } from '../../ui/feedback/notice.tsx';
+import { Card, Facts, Page, Tiles } from '../../ui/page.tsx';
+import { duration } from '../../ui/time.tsx';
+import { Loaded } from '../../ui/feedback/loaded.tsx';
+import { AnnounceButton } from '../announcement/announce-button.tsx';
+import { percent } from '../trends/percent.ts';
+import { TrendsSection } from '../trends/trends-section.tsx';
+import { FailuresCard, LedgerCard } from './operator-overview-cards.tsx';
+import { installationText } from './overview-text.ts';
+import { ProvidersCard } from './providers-card.tsx';
+
+/** The state of the whole service, for operators. */
+export function InstallationPage() {
+  const overview = useRead('/api/admin/v1/overview', {}, { everyMs: 5000 });
+  return (
+    <Page lead={installationText.lead} actions={<AnnounceButton />}>
+      <Loaded of={overview} heights={[103, 257]}>
+        {(data) => <Figures overview={data} />}
+      </Loaded>
+      <TrendsSection />
+    </Page>
+  );
+}
+
+type FiguresProps = { readonly overview: InstallationOverview };
+
+function Figures({ overview }: FiguresProps) {
+  const { stuckTasks, lastDay, books, providers } = overview;
+  return (
+    <>
+      {stuckTasks > 0 && (
+        <Notice tone="bad" title={installationText.stuck(stuckTasks)} isAlert>
+          <p>{installationText.stuckText}</p>
+        </Notice>
+      )}
+      <StateTiles overview={overview} />
+      <div class="columns">
+        <LastDay lastDay={lastDay} />
+        <div class="stack">
+          <FailuresCard failed={lastDay.failed} />
+          <LedgerCard books={books} />
+        </div>
+      </div>
+      <ProvidersCard providers={providers} />
+    </>
+  );
+}
+
+function StateTiles({ overview: { unfinished, callbacks } }: FiguresProps) {
+  const states = ['waiting', 'queuing', 'generating'] as const;
+  return (
+    <Tiles
+      tiles={[
+        ...states.map((state) => ({ label: installationText[state], ...stateTile(unfinished, state) })),
+        {
+          label: installationText.pendingCallbacks,
+          value: number(callbacks.pending),
+          note: callbacks.overdue === 0 ? installationText.noneOverdue : installationText.overdue(callbacks.overdue),
+        },
+        {
+          label: installationText.failedCallbacks,
+          value: number(callbacks.undelivered),
+          note: <Link href={opsPaths.callbacks}>{installationText.lastDayAll}</Link>,
+        },
+      ]}
+    />
+  );
+}
+
+type Unfinished = InstallationOverview['unfinished'];
+
+/** The tasks of all models in a state. */
+function stateTile(unfinished: Unfinished, state: Unfinished[number]['state']) {
+  const those = unfinished.filter((one) => one.state === state);
+  const oldestMs = Math.max(0, ...those.map((one) => one.oldestMs));
+  const count = those.reduce((sum, { tasks }) => sum + tasks, 0);
+  const age = installationText.oldest(duration(Math.max(1000, Math.floor(oldestMs / 1000) * 1000)));
+  return {
+    value: number(count),
+    note: count === 0 ? installationText.none : <Link href={`${opsPaths.tasks}?state=${state}`}>{age}</Link>,
+  };
+}
+
+function LastDay({ lastDay }: { readonly lastDay: InstallationOverview['lastDay'] }) {
+  const failed = lastDay.failed.reduce((sum, { tasks }) => sum + tasks, 0);
+  const ended = failed + lastDay.succeeded;
+  const share = ended === 0 ? '' : ` (${percent(failed / ended)})`;
+  return (
+    <Card title={installationText.lastDay}>
+      <Facts
+        facts={[
+          [installationText.created, number(lastDay.created)],
+          [installationText.succeeded, number(lastDay.succeeded)],
+          [installationText.failed, `${number(failed)}${share}`],
+          [installationText.cancelled, number(lastDay.cancelled)],
+          [installationText.rejected, number(lastDay.rejected)],
+          [installationText.charged, credits(lastDay.charged)],
+          [installationText.refunded, credits(lastDay.refunded)],
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,44 @@
+import { createRateColumn } from '../../accounts/accounts.ts';
+import { activeKeySql } from '../../accounts/keys/api-key.ts';
+import { maxActiveKeys } from '../../accounts/keys/keys.ts';
+import { maxUploadedBytes, maxUploads } from '../../media/references/upload-rules.ts';
+import type { Rate } from '../../platform/timing/rate-limit.ts';
+import { maybeOne } from '../../platform/database/statement.ts';
+
+export type AccountLimitUse = {
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
+  /** Undefined for the installation's. */
+  readonly createRate: Rate | undefined;
+  /** The time until the next create is due if creates came evenly; 0 after a pause. */
+  readonly createDueInMs: number;
+  readonly uploads: number;
+  readonly uploadedBytes: number;
+  readonly activeKeys: number;
+};
+
+/** The limits that are the same for every account. */
+export const fixedLimits = { uploads: maxUploads, uploadedBytes: maxUploadedBytes, activeKeys: maxActiveKeys } as const;
+
+/** Counts are bounded by the limits themselves. */
+export const findAccountLimitUse = maybeOne<AccountLimitUse, [accountId: string]>({
+  name: 'find-account-usage',
+  text: `
+select unfinished_tasks as "unfinishedTasks", max_unfinished_tasks as "maxUnfinishedTasks", ${createRateColumn},
+  greatest(0, coalesce(extract(epoch from create_due_at - now()) * 1000, 0))::float8 as "createDueInMs",
+  stored.files as uploads, stored.bytes as "uploadedBytes",
+  (select count(*)::int from api_keys where account_id = $1 and ${activeKeySql}) as "activeKeys"
+from accounts cross join lateral (
+  select count(*)::int as files, coalesce(sum(bytes), 0)::bigint as bytes from uploads where account_id = $1
+) stored
+where id = $1`,
+});
+
+/** The balance, and the threshold below which it is low; undefined for none. */
+export const findBalance = maybeOne<
+  { readonly balance: number; readonly lowBalance: number | undefined },
+  [accountId: string]
+>({
+  name: 'find-balance',
+  text: `select balance, low_balance as "lowBalance" from accounts where id = $1`,
+});

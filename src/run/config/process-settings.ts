@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import type { Config } from './config.ts';
+import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
+import { inputErrorsOfModel } from '../../catalogue/models/upstreams-for-task.ts';
+import type { StoreLocation } from '../../media/store/store-location.ts';
+import { createTaskRequestParser, type ParsedTaskRequest } from '../../tasks/accept/task-request.ts';
+import { isUploadPreview, uploadFromUrl } from '../../media/references/upload-rules.ts';
+import type { ModerationHook } from '../../providers/moderation/moderator.ts';
+import { urlRefusal, type OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
+import type { TemporalTarget } from '../../temporal/connection/connect.ts';
+
+/** Settings that a configuration may leave to `npm start`, which sets them once its servers run. */
+export type FoundSettings = {
+  readonly databaseUrl: string;
+  readonly temporal: TemporalTarget;
+  /** Shown to operators at this machine. */
+  readonly temporalUiUrl?: string | undefined;
+  /** Ports of embedded servers that no other setting contains. */
+  readonly embeddedPorts: readonly number[];
+  /** Folders of embedded servers by name; none by default. */
+  readonly embeddedFolders?: Readonly<Record<string, string>>;
+  readonly secret: string;
+  readonly resultStore: StoreLocation;
+};
+
+export type Settings = Config &
+  FoundSettings & {
+    readonly publicUrl: string;
+    /** A folder on a local disk for files that live as long as one attempt. */
+    readonly workFolder: string;
+  };
+
+export type RunningPart = {
+  /** Makes `/readyz` return 503, so that proxies send requests elsewhere. */
+  readonly leave?: () => void;
+  /** Drains the part within a time limit; never rejects. */
+  readonly close: () => Promise<void>;
+};
+
+/** The settings of an API or worker process, where nothing is embedded. */
+export function externalSettings(config: Config): Settings {
+  const { databaseUrl, temporal, secret, resultStore } = config;
+  if (databaseUrl === undefined || temporal === undefined || secret === undefined || resultStore === undefined)
+    throw new Error('the configuration was not read with isExternal');
+  return settingsWith(config, { databaseUrl, temporal, embeddedPorts: [], secret, resultStore });
+}
+
+export function settingsWith(config: Config, found: FoundSettings): Settings {
+  return {
+    ...config,
+    ...found,
+    temporal: { ...found.temporal, payloadKeys: config.payloadKeys },
+    publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
+    workFolder: workFolderOf(config),
+  };
+}
+
+export function workFolderOf({ dataFolder }: Pick<Config, 'dataFolder'>): string {
+  return join(dataFolder, 'work');
+}
+
+/** The parser of create requests with the allow-lists of this installation and the models of the catalogue in force. */
+export function createRequestParser(
+  { imageAllow, callbackAllow, publicUrl }: Pick<Settings, 'imageAllow' | 'callbackAllow' | 'publicUrl'>,
+  currentCatalogue: () => Catalogue,
+): (body: unknown) => ParsedTaskRequest {
+  const parserFor = (offer: Catalogue) =>
+    createTaskRequestParser({
+      offer,
+      // An uploaded file is read from the store, so its URL is not checked here; createTask checks its owner and kind.
+      refuseMediaUrl: (url) => {
+        if (isUploadPreview(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its url';
+        return uploadFromUrl(publicUrl, url) === undefined ? urlRefusal(url, imageAllow) : undefined;
+      },
+      refuseCallbackUrl: (url) => urlRefusal(url, callbackAllow),
+      inputErrorsOfModel: ({ model: name, input }) => {
+        const model = offer.models.get(name);
+        return model === undefined ? [] : inputErrorsOfModel(model, input);
+      },
+    });
+  let catalogue: Catalogue | undefined;
+  let parse: ReturnType<typeof parserFor> | undefined;
+  return (body) => {
+    const current = currentCatalogue();
+    if (parse === undefined || current !== catalogue) parse = parserFor(current);
+    catalogue = current;
+    return parse(body);
+  };
+}
+
+/** The hook that checks the creates of models without moderation of their own. */
+export function defaultModerationHook(settings: Config): ModerationHook | undefined {
+  const { moderationUrl: url, moderationShape: shape, moderationModel: model, moderationKey: key } = settings;
+  if (url === undefined) return undefined;
+  const { moderationTimeoutMs: timeoutMs, moderationOnError: onError, moderationConcurrency: concurrency } = settings;
+  const readKey = key === undefined ? undefined : () => key;
+  return { shape, url, model, readKey, timeoutMs, onError, concurrency };
+}
+
+type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 'temporal' | 'embeddedPorts'> &
+  Partial<Pick<Settings, 'temporalMetricsPort'>>;
+
+/** Addresses of this installation's servers. Requests to URLs of clients never go there. */
+export function ownServerAddresses(settings: Sources): readonly OwnEndpoint[] {
+  const { host, port, metricsPort, temporalMetricsPort, databaseUrl, temporal, embeddedPorts } = settings;
+  const ports = [port, metricsPort, temporalMetricsPort, ...embeddedPorts].filter((one) => one !== undefined);
+  const { address } = temporal.connection;
+  const servers = [
+    databaseEndpoint(new URL(databaseUrl)),
+    ...(address === undefined ? [] : [temporalEndpoint(address)]),
+  ];
+  return [...ports.map((ownPort) => ({ host, port: ownPort })), ...servers];
+}
+
+/** PostgreSQL URLs may have host and port in the query. */
+function databaseEndpoint({ hostname, port, searchParams }: URL): OwnEndpoint {
+  return {
+    host: searchParams.get('host') ?? (hostname || 'localhost'),
+    port: Number(searchParams.get('port') ?? (port || 5432)),
+  };
+}
+
+function temporalEndpoint(address: string): OwnEndpoint {
+  const { hostname, port } = new URL(`temporal://${address.replace(/^\w+:\/\//, '')}`);
+  return { host: hostname, port: Number(port || 7233) };
+}

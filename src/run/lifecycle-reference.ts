@@ -1,0 +1,81 @@
+import { endedPollMs } from '../../activities/running-attempts.ts';
+import { createGraceMs } from '../../activities/generation/attempt.ts';
+import { lookUpLimitMs } from '../../activities/generation/resume-job.ts';
+import { requestLimitMs } from '../../activities/generation/end-unwanted-job.ts';
+import { leftoverMs } from '../../activities/maintenance/housekeeping.ts';
+import { deadlineGraceMs, startGraceMs } from '../../activities/maintenance/reconcile-tasks.ts';
+import { stopGraceMs } from '../../activities/maintenance/settle-provider-jobs.ts';
+import { callbackGraceMs } from '../../activities/maintenance/start-owed-workflows.ts';
+import { defaultDeadlineMs } from '../catalogue/models/model.ts';
+import {
+  createAttemptRetentionMs,
+  deliveryRetentionMs,
+  linkRetentionMs,
+  requestRetentionMs,
+} from '../library/operations/retention-periods.ts';
+import { cachedForMs } from '../api/core/authentication.ts';
+import { linkLifeMs } from '../media/store/signed-link.ts';
+import { uploadGraceMs } from '../media/references/upload-rules.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../platform/timing/duration.ts';
+import { countedRetryMs } from '../tasks/accept/create-attempts.ts';
+import { uncertainRetryMs } from '../tasks/accept/accept-in-batches.ts';
+import { conclusiveAfterMs } from '../tasks/accept/uncertain-creates.ts';
+import { callbackPausesMs, callbackTimeoutMs } from '../tasks/callbacks/callback-schedule.ts';
+import { lateCreateWindowMs } from '../tasks/jobs/job-creates.ts';
+import { cancelGraceMs } from '../tasks/task-rows.ts';
+import { maxQueueMs } from '../temporal/connection/task-queues.ts';
+import { processDrainMs } from './main/run-until-signal.ts';
+import { apiDrainMs } from './main/start-api.ts';
+import { workerForceMs, workerGraceMs } from './main/worker-options.ts';
+
+/** The times after which something ends that has no setting. docs/lifecycle.md lists them; `npm run reference` writes it from here. */
+const limits: Readonly<Record<string, number>> = {
+  'The commit of a create is retried after a lost connection': uncertainRetryMs,
+  'A create whose commit stays uncertain is looked for, before it counts as never made': conclusiveAfterMs,
+  'A create that an SDK counts as a retry repeats the one before it, if that is no older': countedRetryMs,
+  '`reconcile` starts the workflow of a task that has none': startGraceMs,
+  'A task waits for a worker or a slot, and is then refunded': maxQueueMs,
+  'The deadline of a model that declares none; it counts only while attempts are alive': defaultDeadlineMs,
+  '`reconcile` refunds a task that is past its limits by this, when neither workflow nor worker did': deadlineGraceMs,
+  'An attempt notices that its task has ended': endedPollMs,
+  'A create in flight may still answer after a cancellation, a deadline or the stop of its worker': createGraceMs,
+  'An upstream may take to answer that it has stopped a job': requestLimitMs,
+  '“No such job” of an upstream counts, at the earliest': lateCreateWindowMs,
+  'A lost create is looked up, before `onLostJob` decides': lookUpLimitMs,
+  '`reconcile` stops a job that no task waits for': stopGraceMs,
+  '`reconcile` terminates the workflow of a canceled task that still runs': cancelGraceMs,
+  'A receiver may take to answer a callback': callbackTimeoutMs,
+  'All attempts at a callback take, at most':
+    Math.round(callbackPausesMs.reduce((sum, pause) => sum + pause, 0) / hourMs) * hourMs,
+  '`reconcile` sends a callback that is overdue': callbackGraceMs,
+  'A stopping API finishes its requests, and then the starts of their workflows, each': apiDrainMs,
+  'A stopping worker lets its activities end, before it cancels them': workerGraceMs,
+  'A stopping worker ends, also with activities that hang': workerForceMs,
+  'A stopping process exits, drained or not': processDrainMs,
+  'A link to a video or poster is valid': linkLifeMs,
+  'A create may use a cached API key; the accept statement checks it again': cachedForMs,
+  'Media of a failed task is deleted': leftoverMs,
+  'The file of an expired upload is deleted': uploadGraceMs,
+  'Requests of the request log are deleted': requestRetentionMs,
+  'Records of attempts at creates are deleted': createAttemptRetentionMs,
+  'One-time links that have expired are deleted': linkRetentionMs,
+  'Attempts at callbacks, and events about no task, are deleted': deliveryRetentionMs,
+};
+
+const units = [
+  ['day', dayMs],
+  ['hour', hourMs],
+  ['minute', minuteMs],
+  ['second', secondMs],
+] as const;
+
+function duration(ms: number): string {
+  const [unit, unitMs] = units.find(([, one]) => ms % one === 0) ?? (['second', secondMs] as const);
+  const count = ms / unitMs;
+  return `${count} ${count === 1 ? unit : `${unit}s`}`;
+}
+
+/** The rows of the table: what happens, and after how long. */
+export const lifecycleRows: readonly (readonly [what: string, after: string])[] = Object.entries(limits).map(
+  ([what, ms]) => [what, duration(ms)],
+);

@@ -1,0 +1,62 @@
+import { createSecretBox, type SecretBox } from '../../platform/secrets/secret-box.ts';
+import type { Settings } from '../config/process-settings.ts';
+import type { ServiceEvents } from '../metrics/service-event.ts';
+import type { PartName } from '../../platform/process/process-part.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
+import { warnOfDropped } from '../../catalogue/file/dropped-entries.ts';
+import { createLiveCatalogue, type LiveCatalogue, type LiveSource } from '../../catalogue/file/live-catalogue.ts';
+import { createDatabase, type DatabasePool } from '../../platform/database/database.ts';
+import type { Log } from '../../platform/log/log.ts';
+import type { Engine } from '../../catalogue/tasks/workflow-engine.ts';
+import { type ConnectOptions, connectTemporal, type TemporalConnection } from '../../temporal/connection/connect.ts';
+import { createEngine } from '../../temporal/workflows/create-engine.ts';
+import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
+import { currentTracing } from './monitoring/tracing.ts';
+
+/** The dependencies that an API and a worker have in common. */
+export type SharedDependencies = {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly db: DatabasePool;
+  readonly catalogue: LiveCatalogue;
+  readonly events: ServiceEvents;
+  /** Encrypts the secrets of callbacks. */
+  readonly box: SecretBox;
+  readonly temporal: TemporalConnection;
+  readonly engine: Engine;
+  close(): Promise<void>;
+};
+
+type Part = Pick<LiveSource, 'readSecret' | 'readHookSecret'> &
+  Pick<ConnectOptions, 'retries'> & { readonly part: PartName };
+
+/** Opens the catalogue, the database and Temporal. Connects lazily. */
+export function openSharedDependencies(
+  settings: Settings,
+  log: Log,
+  metrics: Metrics,
+  { part, retries = true, ...secrets }: Part,
+): SharedDependencies {
+  const { catalogueFile: path, publicUrl } = settings;
+  const events = metrics.eventsOf(() => catalogue.current());
+  const onReload = (before: Catalogue, after: Catalogue) =>
+    void warnOfDropped({ db, log }, before, after).catch((error: unknown) =>
+      log.warn({ err: error }, 'reload not compared with running jobs'),
+    );
+  const catalogue = createLiveCatalogue({ path, publicUrl, ...secrets, log, part, events, onReload });
+  const db = createDatabase({
+    url: settings.databaseUrl,
+    poolSize: settings.databasePoolSize,
+    onIdleError: (error) => log.warn({ err: error }, 'database connection broke'),
+  });
+  metrics.databases.set(part, db.usage);
+  const temporal = connectTemporal(settings.temporal, { retries, interceptors: currentTracing()?.client });
+  const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
+  const box = createSecretBox(settings.secret, settings.secretPrevious);
+  const close = async () => {
+    catalogue.close();
+    await Promise.allSettled([temporal.close(), db.close()]);
+  };
+  return { settings, log, db, catalogue, events, box, temporal, engine, close };
+}

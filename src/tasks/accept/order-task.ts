@@ -1,0 +1,206 @@
+import type { Logger } from 'pino';
+import { v7 as uuidv7 } from 'uuid';
+import type { Caller } from '../../accounts/keys/api-key.ts';
+import type { FrameSize } from '../../catalogue/media/frame-size.ts';
+import { uploadErrors } from '../../media/references/upload-errors.ts';
+import type { TaskEvents } from '../task-metric-events.ts';
+import { imageRefusalOfModel } from '../../catalogue/models/upstreams-for-task.ts';
+import type { CatalogueModel, WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { Moderator } from '../../providers/moderation/moderator.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { FieldError } from '../../platform/text/field-errors.ts';
+import type { Rate } from '../../platform/timing/rate-limit.ts';
+import { foreseeOutcome } from './accept-task.ts';
+import { answerAttempt, isAttempt } from './create-attempts.ts';
+import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } from './create-outcome.ts';
+import type { TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
+import { acceptWithRetry, type RefundUncertain } from './accept-in-batches.ts';
+import { mediaUrlsOf, type TaskParam } from '../../catalogue/input/task-input.ts';
+import type { RequestRules, TranslateRequest } from './task-request.ts';
+import { taskTerms } from './task-terms.ts';
+
+/** What an authenticated caller orders, and the translation of its API. */
+export type OrderedInput = {
+  readonly caller: Caller;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly translate: TranslateRequest;
+};
+
+export type TaskOrder = OrderedInput &
+  Pick<NewTask, 'idempotencyKey' | 'attempt' | 'repeatWindowMs'> & {
+    /** The API in whose form the callback is sent: a dialect, or a shape of `src/api/dialects`. */
+    readonly dialect: string;
+    /** Errors of the request outside its input. A refusal lists them before those of the input. */
+    readonly errors?: readonly FieldError[];
+  };
+
+/** The dependencies that read a request. */
+export type RequestDeps = WithCatalogue & {
+  readonly db: Database;
+  /** Base URL of the service, without a trailing slash. */
+  readonly publicUrl: string;
+  readonly parseTaskRequest: RequestRules['parse'];
+  /** False while the live workers cannot generate the model. */
+  readonly isSold: (model: string) => boolean;
+};
+
+type ModerationDeps = {
+  readonly db: Database;
+  readonly log: Logger;
+  /** Checks the content of creates before their charge. */
+  readonly moderator: Moderator;
+  readonly refundUncertain: RefundUncertain;
+};
+
+export type OrderDeps = RequestDeps &
+  ModerationDeps & {
+    readonly acceptCreate: (task: NewTask) => Promise<CreateOutcome>;
+    /** The rate of creates of accounts without a rate of their own; undefined for no limit. */
+    readonly createRate: Rate | undefined;
+    /** The disk that cannot be written; undefined while all can. Returns immediately. */
+    readonly diskProblem: () => string | undefined;
+    /** Starts the workflow in the background; never throws. */
+    readonly startTask: (task: TaskToStart) => void;
+    readonly events: TaskEvents;
+  };
+
+/** `param`: the validated request of this call. The task of a replay may have been stored with another seed. */
+export type CreatedTask = (Accepted | Replayed) & { readonly param: TaskParam };
+
+export type RequestRefusal =
+  | { readonly kind: 'invalid_request'; readonly errors: readonly FieldError[]; readonly hint: string | undefined }
+  | { readonly kind: 'model_not_allowed'; readonly model: string; readonly allowed: readonly string[] }
+  | { readonly kind: 'model_unavailable' };
+
+type ModerationRefusal =
+  | { readonly kind: 'content_refused'; readonly category: string }
+  | { readonly kind: 'moderation_unavailable' };
+
+type AcceptanceRefusal = Exclude<CreateOutcome, { readonly kind: 'accepted' | 'replayed' | 'account_not_found' }>;
+
+/** The reason why nothing was accepted, or why that is uncertain. */
+export type OrderRefusal =
+  | RequestRefusal
+  | { readonly kind: 'disk_full' }
+  | ModerationRefusal
+  | AcceptanceRefusal
+  | UncertainOutcome;
+
+/** `orderTask` with the dependencies of the process. */
+export type OrderTask = (order: TaskOrder) => Promise<CreatedTask | OrderRefusal>;
+
+/**
+ * Validates an order, has its content checked, accepts and charges its task, and starts the workflow. The acceptance calls
+ * `acceptWithRetry` (uncertain commits) around the acceptor (batches), both in `accept-in-batches.ts`, which calls `accept-task.ts` (one task,
+ * and why it is refused). The rules are in the statements of `accept-statement.ts`, except for spend caps, which `acceptCapped` of
+ * `accept-task.ts` applies. A task that the moderation hook would check in vain is refused before (`foreseeOutcome`).
+ */
+export async function orderTask(order: TaskOrder, deps: OrderDeps): Promise<CreatedTask | OrderRefusal> {
+  const request = await readRequest(order, deps, order.errors);
+  if (request.kind !== 'valid') return request;
+  // A task that is accepted now could not be finished.
+  if (deps.diskProblem() !== undefined) return { kind: 'disk_full' };
+  const { accountId } = order.caller;
+  const task = newTask(order, request, deps.createRate);
+  const outcome = (await moderateCreate(deps, task)) ?? (await accept(deps, task));
+  if (outcome.kind === 'account_not_found') throw new Error('the account of a caller does not exist');
+  if (outcome.kind !== 'accepted' && outcome.kind !== 'replayed') return outcome;
+  // A replay starts a task whose first process may have stopped before starting it.
+  const isStarted = outcome.kind === 'replayed' && outcome.state !== 'waiting';
+  if (!isStarted) deps.startTask({ taskId: outcome.taskId, accountId, model: task.param.model });
+  return { ...outcome, param: task.param };
+}
+
+type ValidRequest = { readonly kind: 'valid'; readonly param: TaskParam; readonly model: CatalogueModel };
+
+/** Validates a request and finds its model. A refusal also lists `errors`, which were found before. */
+export async function readRequest(
+  ordered: OrderedInput,
+  deps: RequestDeps,
+  errors: readonly FieldError[] = [],
+): Promise<ValidRequest | RequestRefusal> {
+  const request = await parseRequest(ordered, deps);
+  if (errors.length > 0 || !request.ok) {
+    const all = [...errors, ...(request.ok ? [] : request.errors)];
+    return { kind: 'invalid_request', errors: all, hint: request.ok ? undefined : request.hint };
+  }
+  const { param } = request;
+  const model = deps.catalogue().models.get(param.model);
+  if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
+  const { models: allowed } = ordered.caller;
+  if (allowed?.includes(model.model) === false) return { kind: 'model_not_allowed', model: model.model, allowed };
+  if (!deps.isSold(model.model)) return { kind: 'model_unavailable' };
+  return { kind: 'valid', param, model };
+}
+
+async function parseRequest(
+  { caller, input, translate }: OrderedInput,
+  { db, catalogue, parseTaskRequest, publicUrl }: RequestDeps,
+) {
+  const { models } = catalogue();
+  const request = translate(input, { parse: parseTaskRequest, models });
+  if (!request.ok) return request;
+  const { input: media, model: name } = request.param;
+  const model = models.get(name);
+  const refuseSize = (size: FrameSize) => model && imageRefusalOfModel(model, media, size);
+  const errors = await uploadErrors(db, { accountId: caller.accountId, publicUrl, input: media, refuseSize });
+  // Parses again, so that errors name the field in the client's spelling.
+  return errors.length === 0 ? request : translate(input, { parse: () => ({ ok: false, errors }), models });
+}
+
+/** The task takes its prices and its deadline from the present catalogue, so that later changes do not affect it. */
+function newTask(order: TaskOrder, { model, param }: ValidRequest, createRate: Rate | undefined): NewTask {
+  const { caller, dialect, idempotencyKey, attempt, repeatWindowMs } = order;
+  const { accountId, by } = caller;
+  const repeat = { idempotencyKey, attempt, repeatWindowMs };
+  return { taskId: uuidv7(), accountId, by, ...taskTerms(model, param), ...repeat, createRate, dialect };
+}
+
+/**
+ * Has the content of a create checked before its charge, where the model or the installation has a moderation hook. Returns the outcome
+ * of a create that needs no check, because it repeats an accepted one or is refused anyway; undefined if the task may be accepted.
+ */
+export async function moderateCreate(
+  deps: ModerationDeps,
+  task: NewTask,
+): Promise<CreateOutcome | UncertainOutcome | ModerationRefusal | undefined> {
+  const { log, moderator } = deps;
+  const { accountId, param } = task;
+  const { model, input } = param;
+  if (!moderator.checks(model)) return undefined;
+  const foreseen = await foresee(deps, task);
+  if (foreseen !== undefined) return foreseen;
+  const images = mediaUrlsOf(input).filter(({ kind }) => kind === 'image');
+  const verdict = await moderator.check({ model, prompt: input.prompt, imageUrls: images.map(({ url }) => url) });
+  if (verdict.kind === 'allowed') return undefined;
+  // A hook may return another verdict for the same content. If another attempt
+  // at this create was accepted in the meantime, its task is returned.
+  const earlier = await foresee(deps, task);
+  if (earlier?.kind === 'replayed' || earlier?.kind === 'acceptance_reverted') return earlier;
+  if (verdict.kind === 'unchecked') return { kind: 'moderation_unavailable' };
+  const { category } = verdict;
+  log.info({ accountId, model, category }, 'create refused by moderation');
+  return { kind: 'content_refused', category };
+}
+
+/**
+ * Does the same as `foreseeOutcome`, but also records the task of another
+ * attempt as the answer to this one. Until that is committed, the task could
+ * still be refunded after an uncertain response.
+ */
+async function foresee({ db, refundUncertain }: ModerationDeps, task: NewTask) {
+  const foreseen = await foreseeOutcome(db, task);
+  if (foreseen?.kind !== 'replayed' || !isAttempt(task)) return foreseen;
+  return acceptWithRetry({ accept: (attempt) => answerAttempt(db, attempt), refundUncertain }, task);
+}
+
+/** Accepts a task, and counts it once. */
+async function accept({ acceptCreate, refundUncertain, events }: OrderDeps, task: NewTask) {
+  const startedAt = performance.now();
+  const outcome = await acceptWithRetry({ accept: acceptCreate, refundUncertain }, task);
+  if (outcome.kind === 'accepted') {
+    events.emit({ kind: 'stage_ended', stage: 'accept', durationMs: performance.now() - startedAt });
+    events.emit({ kind: 'task_charged', model: task.param.model, credits: outcome.creditsCharged });
+  }
+  return outcome;
+}

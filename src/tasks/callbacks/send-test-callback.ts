@@ -1,0 +1,125 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { callbackTimeoutMs, testTaskId } from './callback-schedule.ts';
+import { isOfPublic, type ReceiverError, receiverError } from './receiver-error.ts';
+import type { Dialect } from '../../accounts/keys/api-key.ts';
+import type { ModelCatalogue } from '../../catalogue/models/model.ts';
+import { noLinks, taskRecord } from '../public-record.ts';
+import { withDefaults } from '../../catalogue/input/task-input.ts';
+import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { brandToken } from '../../platform/brand/brand.ts';
+import { createGuardedClient, type GuardedClientOptions } from '../../platform/outbound/guarded-client.ts';
+import type { SecretBox } from '../../platform/secrets/secret-box.ts';
+import type { CallbackFormat } from './callback-format.ts';
+import { createCallbackPoster } from './post-callback.ts';
+import { readClock } from '../../platform/database/clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { type EventType, eventBody } from './account-event.ts';
+import { ensureSigningSecrets } from './signing-secrets.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly box: SecretBox;
+  readonly log: Log;
+  readonly models: () => ModelCatalogue;
+  /** The form of a dialect's callbacks. */
+  readonly formatOf: (dialect: string) => CallbackFormat;
+  readonly serviceName: string;
+} & Required<Pick<GuardedClientOptions, 'allow' | 'own'>>;
+
+/** Sends test callbacks and events, about a task that does not exist, signed and sent like real ones. */
+export function createTestCallbacks({ db, box, log, models, formatOf, serviceName, allow, own }: Deps) {
+  const client = createGuardedClient({
+    allow,
+    own,
+    userAgent: brandToken(serviceName),
+    maxPerHost: 8,
+    maxWaitingPerHost: 0,
+  });
+  const post = createCallbackPoster({
+    client,
+    onUnreachable: ({ error }) => log.info({ kind: error.kind, detail: error.detail }, 'test receiver unreachable'),
+    dialectHeaders: ({ dialect, ...callback }) => formatOf(dialect).callbackHeaders(callback),
+  });
+  return {
+    /**
+     * Returns the receiver's status, or the reason if it returned none. For a receiver that is not public, it always returns after the longest time of
+     * an attempt. Otherwise a client could distinguish rejected addresses from slow ones and map our network.
+     */
+    send: async ({ accountId, url, dialect, event }: TestCallback): Promise<number | ReceiverError> => {
+      const { status, startedAt, error } = await post({
+        deliveryId: testTaskId,
+        accountId,
+        url,
+        dialect,
+        body: () =>
+          Promise.resolve(event === undefined ? sampleBody(formatOf(dialect), models()) : sampleEvent(event, models())),
+        readTime: async () => (await readClock(db)).now,
+        secrets: () => ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event'),
+        signal: AbortSignal.timeout(2 * callbackTimeoutMs),
+      });
+      if (status === undefined && !isOfPublic(error)) await delay(startedAt + callbackTimeoutMs - Date.now());
+      return status ?? receiverError(error);
+    },
+    close: () => client.close(),
+  };
+}
+
+type TestCallback = {
+  readonly accountId: string;
+  readonly url: string;
+  readonly dialect: Dialect;
+  /** Sends an event of this type instead of a callback. */
+  readonly event?: EventType;
+};
+
+function sampleBody(format: CallbackFormat, models: ModelCatalogue): string {
+  return format.callbackBody(taskRecord(sampleTask(models), 100, noLinks), models);
+}
+
+const sampleFailures: Readonly<Partial<Record<EventType, TaskFailure>>> = {
+  'task.failed': { failCode: 'internal', failMsg: 'A test of your receiver.' },
+  'task.cancelled': { failCode: 'cancelled', failMsg: 'A test of your receiver.' },
+};
+
+/** The data of events that are about no task. */
+const sampleDetails: Readonly<Partial<Record<EventType, object>>> = {
+  'balance.low': { balance: 90, lowBalance: 100 },
+  'key.cap_reached': {
+    subject: 'account',
+    subjectId: testTaskId,
+    period: 'total',
+    cap: 1_000,
+    spent: 1_000,
+    resetTime: null,
+  },
+};
+
+function sampleEvent(event: EventType, models: ModelCatalogue): string {
+  const failure = sampleFailures[event];
+  const task: Task = { ...sampleTask(models), ...(failure !== undefined && { state: 'fail', failure }) };
+  const details = sampleDetails[event];
+  const record = details === undefined ? taskRecord(task, 100, noLinks) : undefined;
+  return eventBody({ deliveryId: testTaskId, event, createdAt: Date.now(), details }, record);
+}
+
+function sampleTask(models: ModelCatalogue): Task {
+  const [model = ''] = models.keys();
+  const now = Date.now();
+  return {
+    taskId: testTaskId,
+    accountId: testTaskId,
+    param: { model, input: withDefaults({ prompt: 'A test of your receiver. This task does not exist.' }) },
+    state: 'success',
+    priceName: 'standard',
+    creditsCharged: 0,
+    creditsRefunded: 0,
+    failure: undefined,
+    result: undefined,
+    mediaDeletedAt: undefined,
+    createdAt: now,
+    updatedAt: now,
+    generationStartedAt: now,
+    completedAt: now,
+  };
+}

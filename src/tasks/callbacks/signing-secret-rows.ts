@@ -1,0 +1,88 @@
+import { lockOpenAccount } from '../../accounts/accounts.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { many, maybeOne, none } from '../../platform/database/statement.ts';
+
+/** Callbacks and events of an account have secrets of their own. */
+export const secretPurposes = ['callback', 'event'] as const;
+export type SecretPurpose = (typeof secretPurposes)[number];
+
+/** A secret is sealed with a key that is not in the database. */
+export type SealedSecret = { readonly sealed: string; readonly expiresAt: number | undefined };
+
+/** Lists the secrets that sign for a purpose: the current one, then the former ones in their overlap; at most ten. */
+export const listSigningSecrets = many<SealedSecret, [accountId: string, purpose: SecretPurpose]>({
+  name: 'list-callback-secrets',
+  text: `
+select sealed, expires_at as "expiresAt" from callback_secrets
+where account_id = $1 and purpose = $2 and (expires_at is null or expires_at > now()) order by id desc`,
+});
+
+/** Stores the account's first secret, unless another process stored one first: the caller reads it back. */
+export const insertFirstSigningSecret = none<[accountId: string, purpose: SecretPurpose, sealed: string]>({
+  name: 'create-first-callback-secret',
+  text: `insert into callback_secrets (account_id, purpose, sealed) values ($1, $2, $3) on conflict do nothing`,
+});
+
+/** Marks the current secret as shown and returns it. Returns undefined if it was shown before, or none exists. */
+export const markSecretShown = maybeOne<Pick<SealedSecret, 'sealed'>, [accountId: string, purpose: SecretPurpose]>({
+  name: 'show-callback-secret',
+  text: `
+update callback_secrets set shown_at = now()
+where account_id = $1 and purpose = $2 and expires_at is null and shown_at is null returning sealed`,
+});
+
+/** Each adds a signature to every delivery. */
+const maxFormerSecrets = 9;
+
+const expireCurrent = none<[accountId: string, purpose: SecretPurpose, overlapSeconds: number]>({
+  name: 'expire-callback-secret',
+  text: `
+with dropped as (
+  delete from callback_secrets where account_id = $1 and purpose = $2 and (expires_at <= now() or id not in (
+    select id from callback_secrets where account_id = $1 and purpose = $2 order by id desc limit ${maxFormerSecrets})))
+update callback_secrets set expires_at = now() + $3 * interval '1 second'
+where account_id = $1 and purpose = $2 and expires_at is null`,
+});
+const createNext = none<[accountId: string, purpose: SecretPurpose, sealed: string]>({
+  name: 'create-next-callback-secret',
+  text: `insert into callback_secrets (account_id, purpose, sealed, shown_at) values ($1, $2, $3, now())`,
+});
+
+/** `overlapSeconds`: how long the replaced secret also signs. */
+export type SecretRotation = {
+  readonly accountId: string;
+  readonly purpose: SecretPurpose;
+  readonly overlapSeconds: number;
+};
+
+/**
+ * Replaces the current secret, which also signs for `overlapSeconds` more,
+ * beside at most eight earlier ones. The new secret counts as shown. Throws
+ * `AccountClosed`.
+ */
+export function replaceSigningSecret(
+  db: Database,
+  { accountId, purpose, sealed, overlapSeconds }: SecretRotation & { readonly sealed: string },
+): Promise<void> {
+  return db.transaction(async (run) => {
+    // The lock serializes rotations: two concurrent ones would find the same current secret.
+    await lockOpenAccount({ run }, accountId);
+    await expireCurrent({ run }, accountId, purpose, overlapSeconds);
+    await createNext({ run }, accountId, purpose, sealed);
+  });
+}
+
+export const listSecretsToReseal = many<
+  { readonly secretId: number; readonly accountId: string; readonly sealed: string },
+  [after: number, limit: number]
+>({
+  name: 'list-secrets-to-reseal',
+  text: `
+select id as "secretId", account_id as "accountId", sealed from callback_secrets where id > $1 order by id limit $2`,
+});
+
+/** Replaces the sealed text, unless the secret was changed or deleted in the meantime. */
+export const resealSecret = maybeOne<{ secretId: number }, [secretId: number, from: string, to: string]>({
+  name: 'reseal-secret',
+  text: `update callback_secrets set sealed = $3 where id = $1 and sealed = $2 returning id as "secretId"`,
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { watchOwnership } from '../../../../src/run/main/monitoring/watch-ownership.ts';
+import type { Database } from '../../../../src/platform/database/database.ts';
+import { createLog } from '../../../../src/platform/log/log.ts';
+import { createTestEnvironment, type TestEnvironment } from '../../../support/service/test-service.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+
+const log = createLog({ level: 'silent' });
+let environment: TestEnvironment;
+before(async () => {
+  environment = await createTestEnvironment();
+});
+after(() => environment.close());
+
+const settingsOf = (folder: string) => ({
+  ...environment.settings,
+  resultStore: { kind: 'folder', path: join(environment.settings.dataFolder, folder) } as const,
+});
+
+test('a worker begins nothing before it knows its store, an API accepts tasks, and both notice a lost store', async () => {
+  const { db } = environment.database;
+  let [isDown, failures] = [true, 0];
+  const run: Database['run'] = (...args) => {
+    if (!isDown) return db.run(...args);
+    failures += 1;
+    return Promise.reject(new Error('unavailable'));
+  };
+  const watched = { db: { ...db, run }, settings: settingsOf('store'), log, pauseMs: 10 };
+  const worker = await watchOwnership({ ...watched, isWorker: true });
+  const api = await watchOwnership({ ...watched, isWorker: false });
+  const problems = () => [worker.problems().length, api.problems().length].join();
+  const becomes = (wanted: string) => waitFor(wanted, () => (problems() === wanted ? true : undefined));
+  try {
+    assert.deepEqual([worker.problems(), api.problems()], [['result store not checked yet'], []]);
+    isDown = false;
+    await becomes('0,0');
+    const { path } = settingsOf('store').resultStore;
+    await rename(path, `${path}.unmounted`);
+    await becomes('1,1');
+    await rename(`${path}.unmounted`, path);
+    await becomes('0,0');
+    [isDown, failures] = [true, 0];
+    await waitFor('several checks', () => (failures > 5 ? true : undefined));
+    assert.equal(problems(), '0,0', 'an outage proves nothing');
+  } finally {
+    await Promise.all([worker.close(), api.close()]);
+  }
+});
+
+test('a process with another store does not start', async () => {
+  const { db } = environment.database;
+  for (const isWorker of [true, false])
+    await assert.rejects(watchOwnership({ db, settings: settingsOf('other'), log, isWorker }), {
+      name: 'SetupError',
+      message: /^RESULT_STORE \(.*other\) is not the store of this installation\. Set RESULT_STORE/,
+    });
+});
