@@ -10,7 +10,7 @@ import type { ProviderClient } from '../platform/outbound/provider-client.ts';
 // The contract between the engine and a provider. A create is sent once and has one of four outcomes. Only the two that prove that
 // no job exists let the engine try another provider.
 
-export type { Answer as UpstreamAnswer } from '../platform/outbound/body/read-body.ts';
+export type { Answer as UpstreamAnswer } from '../platform/outbound/body/read-response.ts';
 export type { RequestBody } from '../platform/outbound/provider-client.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import type { Head } from '../../platform/outbound/body/read-body.ts';
+import type { Head } from '../../platform/outbound/body/read-response.ts';
 import type { GuardedClient } from '../../platform/outbound/guarded-client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';

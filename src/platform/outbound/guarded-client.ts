@@ -10,7 +10,7 @@ import {
   readSuccess,
   readWhole,
   saveBody,
-} from './body/read-body.ts';
+} from './body/read-response.ts';
 import { exchange, type OutboundRequest, type Read } from './send-request.ts';
 import { isReachableByAll, urlRefusal, type OwnEndpoint, targetOf } from './guard/guard.ts';
 import { checkedAddresses, createHostLookup, type HostLookup } from './guard/host-lookup.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { AllowList } from './guard/allow-list.ts';
-import type { Answer, ReadBody } from './body/read-body.ts';
+import type { Answer, ReadBody } from './body/read-response.ts';
 import { createGuardedClient, type GuardedClientOptions } from './guarded-client.ts';
 import { targetOf } from './guard/guard.ts';
 import { OutboundError } from './outbound-error.ts';

@@ -1,7 +1,7 @@
 import { open as openFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { chunksOf } from './body/read-body.ts';
+import { chunksOf } from './body/read-response.ts';
 import { encodingsOf } from './body/content-encoding.ts';
 import { withDeadline } from './deadlines-and-slots.ts';
 import { OutboundError } from './outbound-error.ts';

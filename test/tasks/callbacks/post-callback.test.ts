@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { type CallbackPost, createCallbackPoster } from '../../../src/tasks/callbacks/post-callback.ts';
-import type { PostAnswer as Answer } from '../../../src/platform/outbound/body/read-body.ts';
+import type { PostAnswer as Answer } from '../../../src/platform/outbound/body/read-response.ts';
 import type { PostOptions } from '../../../src/platform/outbound/guarded-client.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import { newCallbackSecret } from '../../../src/platform/secrets/secret-box.ts';
