@@ -65,6 +65,20 @@ for (const [list, state, named] of [
   });
 }
 
+for (const [list, state] of [
+  ['127.0.0.1', 'ok'],
+  ['127.0.0.1,localhost:9000', 'ok'],
+  ['127.0.0.1,gpu.internal:9000', 'warning'],
+  ['127.0.0.1,10.0.0.0/8', 'warning'],
+] as const) {
+  test(`on a machine of one's own an allow-list of "${list}" is ${state}`, () => {
+    const finding = checkAllowList('CALLBACK_ALLOW', parseAllowList(list), false);
+    assert.equal(finding.state, state);
+    for (const entry of list.split(','))
+      assert.ok(finding.message.includes(entry.replace(/\/\d+$/, '')), finding.message);
+  });
+}
+
 test('a secret that the catalogue refers to must be there where it is needed, and only there', () => {
   const folder = mkdtempSync(join(tmpdir(), 'videogen-doctor-'));
   const path = join(folder, 'catalogue.json');
