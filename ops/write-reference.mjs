@@ -30,9 +30,8 @@ const growth = {
 
 const path = {
   job: Object.entries(jobStates).map(([name, { means, step = '', leadsTo }]) => {
-    const file = step === 'run' ? 'run-in-request' : step;
     const states = leadsTo.map((each) => `\`${each}\``).join(', ');
-    return [`\`${name}\``, means, step && `\`${file}.ts\``, states];
+    return [`\`${name}\``, means, step && `\`${step}.ts\``, states];
   }),
 };
 

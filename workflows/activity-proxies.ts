@@ -61,7 +61,7 @@ async function locallyFirst<T>(step: (steps: Bookkeeping) => Promise<T>): Promis
   }
 }
 
-/** Copies and checks the video. It is already paid for, so this step waits up to a day for an unavailable store or worker. */
+/** Converts, marks, checks and stores the video. It is already paid for, so this step waits up to a day for an unavailable store or worker. */
 export const storing = proxyActivities<Pick<MainActivities, 'storeResult'>>({
   startToCloseTimeout: '15m',
   scheduleToCloseTimeout: '24h',

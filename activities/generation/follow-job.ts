@@ -5,7 +5,7 @@ import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { fetchUpload } from './fetch-video.ts';
 import type { JobIn } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './step-outcome.ts';
-import { waitForProvider } from './resume-job.ts';
+import { waitForProvider } from './recover-job.ts';
 import {
   endAfterCancel,
   endJobWithTaskFailure,

@@ -5,7 +5,7 @@ import { fetchVideo } from './fetch-video.ts';
 import { followJob } from './follow-job.ts';
 import type { Job, Stop } from '../../src/tasks/jobs/job.ts';
 import type { Outcome } from './step-outcome.ts';
-import { recoverJob, resumeJob } from './resume-job.ts';
+import { recoverJob, readOpenJob } from './recover-job.ts';
 import { openOrReserveJob, type NextJob } from '../../src/tasks/jobs/next-job.ts';
 import { runJobInRequest } from './run-in-request.ts';
 import { submitJob } from './submit-job.ts';
@@ -14,7 +14,7 @@ import { submitJob } from './submit-job.ts';
 // state selects the step. src/tasks/jobs/job-states.ts declares the states and what they lead to.
 //
 // Every step commits its result, or ends the task or this attempt (src/tasks/jobs/decide-job-end.ts). The next attempt, also after a crash,
-// resumes the job from its row: `openOrReserveJob` finds the row, and `resumeJob` (resume-job.ts) returns its state.
+// resumes the job from its row: `openOrReserveJob` finds the row, and `readOpenJob` (resume-job.ts) returns its state.
 
 /** The state machine of a job. */
 function step(attempt: Attempt, job: Job): Promise<Outcome> {
@@ -43,7 +43,7 @@ export async function generate(
   for (;;) {
     if (outcome.kind === 'next')
       outcome = await openOrReserveJob(deps, task, await listProviderJobs(deps.db, task.taskId));
-    else if (outcome.kind === 'resumed') outcome = await resumeJob(attempt, outcome);
+    else if (outcome.kind === 'resumed') outcome = await readOpenJob(attempt, outcome);
     else if (outcome.kind === 'job') outcome = await step(attempt, outcome.job);
     // A task whose deadline has passed waits for no further job.
     else return outcome.kind === 'waits' && hasDeadlinePassed(attempt) ? interrupted(attempt) : outcome;

@@ -15,7 +15,7 @@ import {
   type UnfinishedTask,
   type WorkflowTermination,
 } from '../../src/tasks/list/task-list.ts';
-import { markTasksReconciled } from '../../src/credits/last-checks.ts';
+import { markTasksReconciled } from '../../src/credits/maintenance-times.ts';
 import { owedDeliveryIds } from '../../src/tasks/task-end-event.ts';
 import { failAndRefund } from '../../src/tasks/task-rows.ts';
 import { forEachRow, type RowDeps } from './for-each-row.ts';

@@ -11,7 +11,7 @@ import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
 import { forEachRow } from './for-each-row.ts';
 import type { GenerationDeps } from '../generation/attempt.ts';
-import { lookUpLostCreate } from '../generation/resume-job.ts';
+import { lookUpLostCreate } from '../generation/recover-job.ts';
 import { jobKeyOf } from '../../src/tasks/jobs/next-job.ts';
 import { recordEndAndCost } from '../../src/tasks/jobs/decide-job-end.ts';
 import { requestLimitMs, withinLimit } from '../generation/end-unwanted-job.ts';

@@ -13,14 +13,14 @@ import { PricesPage } from './features/prices/prices-page.tsx';
 import { ProvidersPage } from './features/providers/providers-page.tsx';
 import { TaskPage } from './features/tasks/detail/task-page.tsx';
 import { CataloguePage } from './features/catalogue/catalogue-page.tsx';
-import { WaitingPage } from './features/waiting/waiting-page.tsx';
+import { WaitingTasksPage } from './features/waiting/waiting-tasks-page.tsx';
 import { TasksPage } from './features/tasks/list/tasks-page.tsx';
 import { type OperatorPage, operatorPages } from './pages.ts';
 import { PageRoutes } from './shell/page-routes.tsx';
 
 const pages: Readonly<Record<OperatorPage, FunctionComponent>> = {
   overview: InstallationPage,
-  waiting: WaitingPage,
+  waiting: WaitingTasksPage,
   tasks: TasksPage,
   callbacks: CallbacksPage,
   providers: ProvidersPage,

@@ -1,6 +1,6 @@
 import { endedPollMs } from '../../activities/running-attempts.ts';
 import { createGraceMs } from '../../activities/generation/attempt.ts';
-import { lookUpLimitMs } from '../../activities/generation/resume-job.ts';
+import { lookUpLimitMs } from '../../activities/generation/recover-job.ts';
 import { requestLimitMs } from '../../activities/generation/end-unwanted-job.ts';
 import { leftoverMs } from '../../activities/maintenance/housekeeping.ts';
 import { deadlineGraceMs, startGraceMs } from '../../activities/maintenance/reconcile-tasks.ts';

@@ -14,7 +14,7 @@ import { createAccount } from '../../src/credits/open-account.ts';
 import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { completeTask, findTask } from '../../src/tasks/task-rows.ts';
-import { eventsInto } from '../support/service/test-events.ts';
+import { eventsInto } from '../support/service/metric-event-sinks.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { interruptedParts, Killed } from '../support/processes/dying-worker-parts.ts';

@@ -8,7 +8,7 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { taskEventId } from '../../src/tasks/task-end-event.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
-import { silentEvents } from '../support/service/test-events.ts';
+import { silentEvents } from '../support/service/metric-event-sinks.ts';
 import { modelsAt } from '../support/tasks/fake-providers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';

@@ -18,7 +18,7 @@ import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import type { VideoForm } from '../../src/catalogue/media/stored-video-form.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
-import { silentEvents } from '../support/service/test-events.ts';
+import { silentEvents } from '../support/service/metric-event-sinks.ts';
 import { createFolderStore } from '../support/folder-store.ts';
 import { createBucketStore, type S3Server, skipsWithoutS3, startS3Server } from '../support/servers/s3-server.ts';
 import { manifestBox, typesOf, xmpIn } from '../media/boxes.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type FinishingService, startFinishingService } from '../api/dialects/finished-videos.ts';
+import { type FinishingService, startFinishingService } from '../api/dialects/finishing-service.ts';
 import { documentedExamples } from '../support/documents/documented-examples.ts';
 
 // The whole examples of docs/clients.md, run as they are written, but for the address of the service.

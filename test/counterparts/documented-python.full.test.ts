@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type FinishingService, startFinishingService } from '../api/dialects/finished-videos.ts';
+import { type FinishingService, startFinishingService } from '../api/dialects/finishing-service.ts';
 import { documentedExamples } from '../support/documents/documented-examples.ts';
 import { pythonWith } from '../support/processes/installed-packages.ts';
 import { bytePlusPackages } from './ark/ark-packages.ts';

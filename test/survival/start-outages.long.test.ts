@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../src/run/embedded/persisted-port.ts';
 import { startTemporal, type TemporalServer } from '../../src/run/embedded/temporal/temporal-server.ts';
 import { type Api, createdTask, waitForRecord } from '../support/service/call-api.ts';
-import { testTemporalCli } from '../support/processes/embedded-temporal-cli.ts';
+import { testTemporalCli } from '../support/processes/find-temporal-cli.ts';
 import { connectEngine, model } from '../support/service/test-installation.ts';
 import { livingProcesses } from '../support/processes/processes.ts';
 import { createTestAccount, createTestEnvironment } from '../support/service/test-service.ts';

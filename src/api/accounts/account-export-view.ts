@@ -21,7 +21,7 @@ import { listOwnDeliveries, listOwnEvents } from '../../tasks/callbacks/own-deli
 import { listAccountSecurityEvents } from '../../accounts/people/security-events.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
 import { maxUploads, uploadKey } from '../../media/references/upload-rules.ts';
-import { presentLedgerEntry } from './account-fields.ts';
+import { presentLedgerEntry } from './ledger-entry-view.ts';
 import { presentCallback } from '../callbacks/callback-view.ts';
 import { type LinkStore, presentListedTask } from '../tasks/task-view.ts';
 import { presentEvent as presentSecurityEvent } from '../people/security-event-view.ts';

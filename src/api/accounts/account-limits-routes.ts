@@ -7,7 +7,7 @@ import { capPeriods, listSpendCaps } from '../../accounts/limits/spend-caps.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { type Rate, rateLeft } from '../../platform/timing/rate-limit.ts';
 import { findAccountLimitUse, fixedLimits } from '../../library/limits/account-limit-use.ts';
-import { presentRate } from './account-fields.ts';
+import { presentRate } from './ledger-entry-view.ts';
 
 const count = z.int().nonnegative();
 const usage = z.strictObject({ used: count, limit: count });

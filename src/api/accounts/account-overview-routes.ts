@@ -4,7 +4,7 @@ import { listUsageDays, maxCounted, summarizeAccount } from '../../credits/repor
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { creditBalance } from './account-fields.ts';
+import { creditBalance } from './ledger-entry-view.ts';
 import { booleanParameter, strictQuery } from '../core/query-parameters.ts';
 import { presentUsageDay, usageDaySchema } from '../credits/daily-usage-view.ts';
 

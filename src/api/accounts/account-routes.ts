@@ -29,7 +29,7 @@ import {
   strictQuery,
   textParameter,
 } from '../core/query-parameters.ts';
-import { creditBalance, presentRate, rateSchema } from './account-fields.ts';
+import { creditBalance, presentRate, rateSchema } from './ledger-entry-view.ts';
 import { view } from '../core/view.ts';
 import { existing } from '../core/http-error.ts';
 

@@ -5,7 +5,7 @@ import { listModelTroubles } from '../../tasks/jobs/model-trouble.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { maxCredits, unixMs, wholeNumber } from '../core/request-fields.ts';
-import { creditBalance } from './account-fields.ts';
+import { creditBalance } from './ledger-entry-view.ts';
 import { findBalance } from '../../library/limits/account-limit-use.ts';
 import { setLowBalance } from '../../credits/ledger/low-balance.ts';
 

@@ -110,11 +110,11 @@ export const operatorCallbackSchema = callbackSchema
  * attempt may take.
  */
 export function presentCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
-  return view(callbackSchema, { taskId: delivery.deliveryId, ...presentProgress(delivery, attempts, now) });
+  return view(callbackSchema, { taskId: delivery.deliveryId, ...presentOwnDelivery(delivery, attempts, now) });
 }
 
 /** Presents the delivery of a callback or an event to its account. */
-export function presentProgress(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
+export function presentOwnDelivery(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
   const { finishedAt, dueAt } = delivery;
   const visible = attempts.filter(
     ({ status, startedAt }) => status !== undefined || startedAt + callbackTimeoutMs <= now,
@@ -140,7 +140,7 @@ export function presentProgress(delivery: Delivery, attempts: readonly DeliveryA
 
 /** Presents one attempt to its account; undefined while a client must not learn about it. */
 export function presentAttempt(delivery: Delivery, attempt: RecordedAttempt, now: number) {
-  const [shown] = presentProgress(delivery, [attempt], now).attempts;
+  const [shown] = presentOwnDelivery(delivery, [attempt], now).attempts;
   return shown && { ...shown, ...exchangeParts(delivery, attempt, attempt.exchange?.response?.isPublic === true) };
 }
 

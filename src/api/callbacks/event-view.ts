@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unixMs } from '../core/request-fields.ts';
 import { view } from '../core/view.ts';
-import { deliveryFields, presentProgress } from './callback-view.ts';
+import { deliveryFields, presentOwnDelivery } from './callback-view.ts';
 import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import type { DeliveryAttempt } from '../../tasks/callbacks/deliveries.ts';
 import type { ListedEvent } from '../../tasks/callbacks/own-deliveries.ts';
@@ -25,5 +25,5 @@ export const eventSchema = z
 
 export function presentEvent(event: ListedEvent, attempts: readonly DeliveryAttempt[], nowMs: number) {
   const { deliveryId: eventId, event: type, taskId } = event;
-  return view(eventSchema, { eventId, type, taskId, ...presentProgress(event, attempts, nowMs) });
+  return view(eventSchema, { eventId, type, taskId, ...presentOwnDelivery(event, attempts, nowMs) });
 }

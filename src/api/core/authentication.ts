@@ -17,8 +17,8 @@ import type { BadKeys } from './limits/rate-limits.ts';
 
 const maxCachedCallers = 10_000;
 /**
- * After this time the key is read from the database again, which also records
- * its use.
+ * Only creates, and the first check of MCP, use the cached caller. After this time they read the key from the database again, which also
+ * records its use; all other requests read it each time.
  */
 export const cachedForMs = 30_000;
 

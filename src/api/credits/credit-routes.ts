@@ -16,7 +16,7 @@ import {
   strictQuery,
 } from '../core/query-parameters.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../core/idempotency-key.ts';
-import { creditBalance, ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-fields.ts';
+import { creditBalance, ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
 import { presentUsageDay, usageDaySchema } from './daily-usage-view.ts';
 import { listUsageDays } from '../../credits/reports/account-sums.ts';
 

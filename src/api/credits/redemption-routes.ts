@@ -14,7 +14,7 @@ import {
 } from '../core/request-fields.ts';
 import { limitCodeAttempts, type RateLimiter } from '../core/limits/rate-limits.ts';
 import { view } from '../core/view.ts';
-import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-fields.ts';
+import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
 import {
   type CodeBatch,
   createCodesAs,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { view } from '../core/view.ts';
-import { type GroupDay, type LatencyBucket, latencyOf } from '../../credits/reports/daily-task-costs.ts';
+import { type GroupDay, type LatencyBucket, bucketMiddleMs } from '../../credits/reports/daily-task-costs.ts';
 
 const count = z.int().nonnegative();
 
@@ -62,5 +62,5 @@ function percentile(buckets: readonly LatencyBucket[], share: number): number | 
   const rank = share * buckets.reduce((total, { tasks }) => total + tasks, 0);
   let seen = 0;
   const found = buckets.find(({ tasks }) => (seen += tasks) >= rank);
-  return found && latencyOf(found.bucket);
+  return found && bucketMiddleMs(found.bucket);
 }

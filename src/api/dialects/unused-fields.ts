@@ -3,7 +3,7 @@ import type { Context } from '../core/context.ts';
 /** The header that names the fields of a create that changed nothing, so that no field is dropped silently. */
 const header = 'Unused-Fields';
 
-export const unusedHeader = {
+export const unusedFieldsHeaderDoc = {
   [header]: 'Paths of fields of this API that change nothing here, separated by commas; absent without any.',
 };
 

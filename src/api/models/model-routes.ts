@@ -28,7 +28,7 @@ import {
   strictQuery,
   textParameter,
 } from '../core/query-parameters.ts';
-import { presentRate, rateSchema } from '../accounts/account-fields.ts';
+import { presentRate, rateSchema } from '../accounts/ledger-entry-view.ts';
 import type { RateLimiter } from '../core/limits/rate-limits.ts';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
 import { type PriceDeps, presentPrices, presentSetPrice, pricedModel, setPriceSchema } from '../credits/price-view.ts';

@@ -6,7 +6,7 @@ import type { WithDb } from '../core/endpoint.ts';
 import { HttpError } from '../core/http-error.ts';
 import { oneOf, opaqueId, unixMs } from '../core/request-fields.ts';
 import { cutPage, idPage, idParameter, nextCursorSchema, strictQuery } from '../core/query-parameters.ts';
-import { readLastChecks } from '../../credits/last-checks.ts';
+import { readLastChecks } from '../../credits/maintenance-times.ts';
 import { type PaymentProvider, paymentProviderNames } from '../../credits/payments/payment-provider.ts';
 import { listUngranted } from '../../credits/payments/payment-reconciliation.ts';
 import { startCheckout } from '../../credits/payments/start-checkout.ts';

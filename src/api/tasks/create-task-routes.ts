@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { adapterOf } from '../dialects/dialect.ts';
-import { setUnusedHeader, unusedHeader } from '../dialects/unused-fields.ts';
+import { setUnusedHeader, unusedFieldsHeaderDoc } from '../dialects/unused-fields.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../dialects/kie/kie-record.ts';
 import type { Context } from '../core/context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
@@ -54,7 +54,7 @@ export const createTask = defineEndpoint({
   headers: preferHeader.extend(idempotencyKeyHeader.shape),
   body: anyJson,
   data: z.union([created, taskRecordSchema, kieCreatedSchema, kieRecordSchema]),
-  answerHeaders: { ...preferenceApplied, ...replayedHeader, ...unusedHeader },
+  answerHeaders: { ...preferenceApplied, ...replayedHeader, ...unusedFieldsHeaderDoc },
   failures: createFailures,
   handler: async (call, deps: Deps) => {
     const { caller, dialect, ctx, input } = call;

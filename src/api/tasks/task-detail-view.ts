@@ -11,7 +11,7 @@ import type { UploadPreview } from '../../media/references/upload-preview-links.
 import { taskWorkflowId } from '../../temporal/connection/task-queues.ts';
 import { orNull, unixMs } from '../core/request-fields.ts';
 import { view } from '../core/view.ts';
-import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-fields.ts';
+import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
 import {
   callbackSchema,
   operatorCallbackSchema,

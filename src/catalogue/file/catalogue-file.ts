@@ -13,7 +13,7 @@ import { placeholderProblems } from '../providers/placeholders.ts';
 import { describeFieldError, fieldPath, firstOfEachPath } from '../../platform/text/field-errors.ts';
 import type { SecretReader } from './provider-schema.ts';
 import { defaultModels } from '../models/model.ts';
-import { canReachUs } from '../../platform/outbound/guard/reaches-us.ts';
+import { upstreamCanReachUs } from '../../platform/outbound/guard/reaches-us.ts';
 import { type ProviderFile, readProviderFile } from '../providers/provider-file-schema.ts';
 
 export type CatalogueSource = {
@@ -47,7 +47,7 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
       return referencedFile(kind, parsed);
     },
     locate: (name) => locateFile(resolve(dirname(path), name)),
-    isReachableFrom: (baseUrl) => publicUrl === undefined || canReachUs(publicUrl, baseUrl),
+    isReachableFrom: (baseUrl) => publicUrl === undefined || upstreamCanReachUs(publicUrl, baseUrl),
     secretProblem: (ref, user) => {
       const read = user === 'provider' ? readSecret : readHookSecret;
       return read === undefined ? undefined : secretProblem(read(ref));

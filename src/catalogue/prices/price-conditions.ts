@@ -126,7 +126,7 @@ export function conditionsOf(when: PriceConditions): readonly Condition[] {
 }
 
 /** Returns the name of a price that the catalogue gives none, such as `1080p silent with videoUrls`. */
-export function defaultPriceName(when: PriceConditions): string {
+export function nameFromConditions(when: PriceConditions): string {
   const words = conditionsOf(when).map(({ field, option, value }) => {
     if (field === 'resolution') return value;
     if (field === 'generateAudio') return value === true ? 'with sound' : 'silent';

@@ -4,7 +4,7 @@ import {
   type Condition,
   conditionsKey,
   conditionsOf,
-  defaultPriceName,
+  nameFromConditions,
   maxPriceCredits,
   maxPriceNameLength,
   type PricedMedia,
@@ -134,7 +134,7 @@ function nameProblems(prices: readonly PlacedPrice[]): Found {
 }
 
 function nameOf({ when, rows }: PlacedPrice): string {
-  return rows.find(({ row: { name } }) => name !== undefined)?.row.name ?? defaultPriceName(when);
+  return rows.find(({ row: { name } }) => name !== undefined)?.row.name ?? nameFromConditions(when);
 }
 
 /** Returns the prices of the model; the amounts of each in the order of their beginning. */

@@ -44,7 +44,7 @@ const latency = `greatest(1, 1000 * extract(epoch from completed_at - created_at
 const bucketOf = `floor(ln(${latency}) / ln(${bucketBase}::float8))::smallint`;
 
 /** The middle of a bucket, in milliseconds. */
-export function latencyOf(bucket: number): number {
+export function bucketMiddleMs(bucket: number): number {
   return Math.round(bucketBase ** (bucket + 0.5));
 }
 

@@ -5,7 +5,7 @@ import type { ReferenceImage } from '../../catalogue/media/media-by-role.ts';
 import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
 import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaToFetch } from './fetch-media.ts';
 import { ImageRefusal } from '../pictures/decode-image.ts';
-import { readImage } from '../pictures/read-image.ts';
+import { readImage } from '../pictures/decode-any-image.ts';
 import { maxImageMegabytes } from './upload-rules.ts';
 
 type FetchReferenceImages = FetchSettings & {

@@ -19,7 +19,7 @@ import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ResultStore } from '../store/result-store.ts';
 import { ClipRefusal, clipContainerOf } from '../video/clip-container.ts';
 import { ImageRefusal } from '../pictures/decode-image.ts';
-import { readImage } from '../pictures/read-image.ts';
+import { readImage } from '../pictures/decode-any-image.ts';
 import { AccountClosed } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { abandonUpload, addUpload, confirmUpload, recordContent, reuseUpload } from './upload-rows.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { CostRule } from '../../catalogue/prices/upstream-cost.ts';
 import { bodyOf, classifyCreate, codedErrorIn, readBody, replyOf } from '../answers.ts';
 import type { Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
-import { createIdReports, findJobId } from '../jobs/job-id.ts';
+import { createIdNameWarning, findJobId } from '../jobs/job-id.ts';
 import { cancelOutcomes, createJobObjectReader } from '../jobs/vendor-job-object.ts';
 import { findJobOfCreate } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
@@ -49,7 +49,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     const query = new URLSearchParams([['page_num', '1'], ['page_size', String(size)], ...filter]);
     return readBody(await call('GET', `${paths.list}?${query.toString()}`, timeoutMs, signal), recordsIn);
   };
-  const reportId = createIdReports(warn);
+  const reportId = createIdNameWarning(warn);
   const statusOf = async (job: Job, signal: AbortSignal) => records.statusOf(await readJob(job, signal), job);
   return createPolledProvider(deps, {
     namesJobs: false,

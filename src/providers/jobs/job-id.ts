@@ -49,7 +49,9 @@ function textOf(id: JsonValue | undefined): string | undefined {
 }
 
 /** Returns a function that informs operators once that the ids of an upstream's jobs have another name. */
-export function createIdReports(warn: (message: string, detail: string) => void): (found: FoundId | undefined) => void {
+export function createIdNameWarning(
+  warn: (message: string, detail: string) => void,
+): (found: FoundId | undefined) => void {
   let isReported = false;
   return (found) => {
     if (found === undefined || found.name === 'id' || isReported) return;

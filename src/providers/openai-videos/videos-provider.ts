@@ -13,7 +13,7 @@ import {
   type VendorError,
 } from '../answers.ts';
 import type { CancelOutcome, UpstreamError, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
-import { createIdReports, findJobId } from '../jobs/job-id.ts';
+import { createIdNameWarning, findJobId } from '../jobs/job-id.ts';
 import {
   createJobObjectReader,
   type EndState,
@@ -37,7 +37,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     { ...recordRules, endOf: (record, state) => endOf(record, state, dialect) },
     warn,
   );
-  const reportId = createIdReports(warn);
+  const reportId = createIdNameWarning(warn);
   const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
     replyOf(client.call(method, `/videos${path}`, { timeoutMs, signal, maxBytes: maxRecordBytes, body }));
   return createPolledProvider(deps, {

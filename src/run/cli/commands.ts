@@ -9,7 +9,7 @@ export const commands: Readonly<Record<string, AddCommand>> = {
   demo: async (program) => (await import('./demo/demo-command.ts')).addDemoCommand(program),
   generate: async (program) => (await import('./generate/generate-commands.ts')).addGenerateCommand(program),
   follow: async (program) => (await import('./generate/generate-commands.ts')).addFollowCommand(program),
-  mcp: async (program) => (await import('./commands/mcp-command.ts')).addMcpCommand(program),
+  mcp: async (program) => (await import('./commands/mcp-bridge-command.ts')).addMcpCommand(program),
   api: async (program) => (await import('./commands/api-command.ts')).addApiCommand(program),
   account: async (program) =>
     (await import('./commands/account-commands.ts')).addAccountCommands(program, await runner(program)),

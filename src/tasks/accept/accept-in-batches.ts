@@ -4,7 +4,7 @@ import { acceptBatch, acceptTask, lostRace, type NotInBatch } from './accept-tas
 import { withAccountLock } from './account-lock.ts';
 import { answerUnderLock, isAttempt, recordCreator } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './create-outcome.ts';
-import { createBatcher } from '../../platform/database/batch.ts';
+import { createBatcher } from '../../platform/database/merge-concurrent-requests.ts';
 import { defaultQueueLimits, type QueueLimits } from '../../platform/database/connection-queue.ts';
 import { type Database, DatabaseBusy, DatabaseUnavailable, wasCancelled } from '../../platform/database/database.ts';
 

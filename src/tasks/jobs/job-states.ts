@@ -5,8 +5,8 @@ type JobStateRule = {
   readonly means: string;
   /** Condition on a row of `provider_jobs` in this state; an open job also has no outcome. */
   readonly row: string;
-  /** The step of `activities/generation` that continues an open job. A state without one is an end, and the `outcome` of the row. */
-  readonly step?: 'submit' | 'run' | 'recover' | 'follow' | 'fetch';
+  /** The file in `activities/generation` whose step continues an open job. A state without one is an end, and the `outcome` of the row. */
+  readonly step?: 'submit-job' | 'run-in-request' | 'recover-job' | 'follow-job' | 'fetch-video';
   /** True for an end after which the job may still run, and cost, upstream, until the row is settled. */
   readonly mayRun?: boolean;
   readonly leadsTo: readonly string[];
@@ -16,31 +16,31 @@ export const jobStates = {
   reserved: {
     means: 'A slot is leased, and nothing was sent.',
     row: 'intended_at is null',
-    step: 'submit',
+    step: 'submit-job',
     leadsTo: ['unanswered', 'in_request', 'not_created'],
   },
   unanswered: {
     means: 'The intent is committed. The create is in flight, or its response was lost.',
     row: 'intended_at is not null and job_id is null',
-    step: 'recover',
+    step: 'recover-job',
     leadsTo: ['running', 'fail', 'not_created', 'refused', 'abandoned'],
   },
   in_request: {
     means: 'The intent is committed. The job lives in the request that creates it, and ends with it.',
     row: 'job_id is not null and submitted_at is null',
-    step: 'run',
+    step: 'run-in-request',
     leadsTo: ['success', 'fail', 'not_created', 'refused', 'abandoned'],
   },
   running: {
     means: 'The upstream has accepted the job.',
     row: 'submitted_at is not null and upstream_ended_at is null',
-    step: 'follow',
+    step: 'follow-job',
     leadsTo: ['succeeded', 'fail', 'abandoned', 'late_success'],
   },
   succeeded: {
     means: 'The job has ended upstream, which frees its slot. The video is not stored yet.',
     row: 'submitted_at is not null and upstream_ended_at is not null',
-    step: 'fetch',
+    step: 'fetch-video',
     leadsTo: ['success', 'fail', 'abandoned', 'late_success'],
   },
   success: {

@@ -10,7 +10,7 @@ import { findTask } from '../../../src/tasks/task-rows.ts';
 import { catalogueAt, workerParts } from '../../support/service/worker-parts.ts';
 import { heldProvider, modelsAt, providersOf } from '../../support/tasks/fake-providers.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
-import { eventsInto } from '../../support/service/test-events.ts';
+import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 import { createTestDeadlines } from '../../support/test-deadlines.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -18,7 +18,7 @@ import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { hourMs } from '../../../src/platform/timing/duration.ts';
 import { findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { addUpload, listExpiredUploads } from '../../../src/media/references/upload-rows.ts';
-import { eventsInto } from '../../support/service/test-events.ts';
+import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';

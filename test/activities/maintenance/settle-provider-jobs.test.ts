@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recoverJob } from '../../../activities/generation/resume-job.ts';
+import { recoverJob } from '../../../activities/generation/recover-job.ts';
 import { openOrReserveJob } from '../../../src/tasks/jobs/next-job.ts';
 import { commitIntent, requestFor, submitJob } from '../../../activities/generation/submit-job.ts';
 import { costRule } from '../../../src/catalogue/prices/upstream-cost.ts';

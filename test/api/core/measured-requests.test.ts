@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
-import { eventsInto } from '../../support/service/test-events.ts';
+import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createLiveCatalogue, type LiveCatalogue } from '../../../src/catalogue/file/live-catalogue.ts';
 import { saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
-import { silentEvents } from '../../support/service/test-events.ts';
+import { silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -6,7 +6,7 @@ import { suspendAccountAs } from '../../../src/accounts/accounts.ts';
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { DatabaseBusy, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { type FakeStripe, startFakeStripe } from '../../fakes/stripe/stripe.ts';
-import { silentEvents } from '../../support/service/test-events.ts';
+import { silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';

@@ -9,7 +9,7 @@ import { ConfigError } from '../../../src/platform/errors.ts';
 import { createLiveCatalogue, type LiveSource } from '../../../src/catalogue/file/live-catalogue.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { assertSince } from '../../support/assert-since.ts';
-import { silentEvents } from '../../support/service/test-events.ts';
+import { silentEvents } from '../../support/service/metric-event-sinks.ts';
 
 const workflow = JSON.stringify({ 1: { class_type: 'SaveVideo' } });
 

@@ -8,7 +8,7 @@ import { secretReader } from '../../../src/run/config/config.ts';
 import { createLiveCatalogue } from '../../../src/catalogue/file/live-catalogue.ts';
 import { reportModelsUntilClosed, watchSoldModels } from '../../../src/catalogue/models/worker-report-loops.ts';
 import { listWorkerReports, saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
-import { silentEvents } from '../../support/service/test-events.ts';
+import { silentEvents } from '../../support/service/metric-event-sinks.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import {
   conditionsKey,
   creditsFor,
-  defaultPriceName,
+  nameFromConditions,
   listedPrices,
   matches,
   type PriceConditions,
@@ -46,7 +46,7 @@ const cases: readonly (readonly [when: PriceConditions, matches: boolean, name: 
 
 for (const [when, isMet, name] of cases) {
   test(`${JSON.stringify(when)} is named ${name} and ${isMet ? 'holds' : 'does not hold'} for the input`, () => {
-    assert.deepEqual([matches(when, input), defaultPriceName(when)], [isMet, name]);
+    assert.deepEqual([matches(when, input), nameFromConditions(when)], [isMet, name]);
   });
 }
 

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type * as provider2 from '@openrouter/ai-sdk-provider';
 import type * as sdk6 from 'ai';
-import { type FinishingService, startFinishingService } from '../../api/dialects/finished-videos.ts';
+import { type FinishingService, startFinishingService } from '../../api/dialects/finishing-service.ts';
 import { nodeModulesWith } from '../../support/processes/installed-packages.ts';
 import { mergeRepeats } from '../../support/service/repeat-merging.ts';
 import { lostCreates } from '../../support/tier.ts';

@@ -5,7 +5,7 @@ import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { OpenRouter } from '@openrouter/sdk';
 import { OpenRouterError, PaymentRequiredResponseError } from '@openrouter/sdk/models/errors';
 import { APICallError, experimental_generateVideo as generateVideo } from 'ai';
-import { type FinishingService, startFinishingService } from '../../api/dialects/finished-videos.ts';
+import { type FinishingService, startFinishingService } from '../../api/dialects/finishing-service.ts';
 import { dataUrl } from '../../api/dialects/data-url.ts';
 
 const model = 'bytedance/seedance-2-fast';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { OpenRouter } from '@openrouter/sdk';
 import { experimental_generateVideo as generateVideo } from 'ai';
-import { type FinishingService, startFinishingService } from '../../api/dialects/finished-videos.ts';
+import { type FinishingService, startFinishingService } from '../../api/dialects/finishing-service.ts';
 import { mergeRepeats } from '../../support/service/repeat-merging.ts';
 import { lostCreates } from '../../support/tier.ts';
 

@@ -8,7 +8,7 @@ import { applyReversals } from '../../../src/credits/payments/apply-payments.ts'
 import { bookReversals } from '../../../src/credits/payments/book-reversals.ts';
 import { completeTask, findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
-import { eventsInto } from '../../support/service/test-events.ts';
+import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { shell } from '../../support/service/person.ts';
 import { acceptTestTask, listedTerms, madeUpResult, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 import { deliverOne, openPaymentStage, type PaymentStage, starter } from './payment-stage.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { paymentsFinding } from '../../../src/run/doctor/check-payments.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { readLastChecks } from '../../../src/credits/last-checks.ts';
+import { readLastChecks } from '../../../src/credits/maintenance-times.ts';
 import { readPaymentHealth } from '../../../src/credits/payments/payment-health.ts';
 import { listUngranted, reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';

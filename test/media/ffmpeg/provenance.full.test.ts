@@ -14,7 +14,7 @@ import { createDatabase, type Database } from '../../../src/platform/database/da
 import type { VideoForm } from '../../../src/catalogue/media/stored-video-form.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
-import { silentEvents } from '../../support/service/test-events.ts';
+import { silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
 import { nodeModulesWith, pythonWith } from '../../support/processes/installed-packages.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';

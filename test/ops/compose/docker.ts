@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { openScriptStage, type ScriptStage } from '../script-stage.ts';
+import { openScriptStage, type ScriptStage } from '../kept-up-by-script.ts';
 
 // The container engine of the tests: that of the machine, or one that lives as long as this file.
 

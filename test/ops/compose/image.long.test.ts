@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { commandsBeside, createShell, type Shell } from '../../support/documents/operations-commands.ts';
 import { openDocker, skipWithoutDocker } from './docker.ts';
-import type { ScriptStage } from '../script-stage.ts';
+import type { ScriptStage } from '../kept-up-by-script.ts';
 
 const image = `localhost/videogen-test:${process.pid}`;
 /** The user `node` of the image. */

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { freePort } from '../../../src/run/embedded/persisted-port.ts';
 import type { Api } from '../../support/service/call-api.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { testTemporalCli } from '../../support/processes/embedded-temporal-cli.ts';
+import { testTemporalCli } from '../../support/processes/find-temporal-cli.ts';
 import { commandsBeside, createShell, type Shell } from '../../support/documents/operations-commands.ts';
 import { skipsWithoutS3, startS3Server } from '../../support/servers/s3-server.ts';
 import { startTcpProxy } from '../../support/proxies/tcp-proxy.ts';

@@ -1,4 +1,4 @@
-import { openScriptStage, type ScriptStage } from '../script-stage.ts';
+import { openScriptStage, type ScriptStage } from '../kept-up-by-script.ts';
 
 // The cluster of the tests: a node with Kubernetes' own programs that lives as long as this file.
 

@@ -10,7 +10,7 @@ import { createFolderStore } from '../folder-store.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { listProviderSwitches } from '../../../src/tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../../src/tasks/task-rows.ts';
-import { silentEvents } from './test-events.ts';
+import { silentEvents } from './metric-event-sinks.ts';
 import { modelsAt, providersOf } from '../tasks/fake-providers.ts';
 import type { FakeUpstream } from '../tasks/fake-upstream.ts';
 import { madeUpMeasures } from '../tasks/tasks.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { eventsInto } from '../../support/service/test-events.ts';
+import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 

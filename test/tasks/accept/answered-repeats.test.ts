@@ -12,7 +12,7 @@ import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.
 import { failAndRefund, findTask } from '../../../src/tasks/task-rows.ts';
 import { createUncertainCreates } from '../../../src/tasks/accept/uncertain-creates.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { eventsInto } from '../../support/service/test-events.ts';
+import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 

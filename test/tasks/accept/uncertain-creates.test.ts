@@ -9,7 +9,7 @@ import {
   type UncertainCreates,
 } from '../../../src/tasks/accept/uncertain-creates.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { eventsInto } from '../../support/service/test-events.ts';
+import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { listedTerms, madeUpResult, taskParam, requestOf } from '../../support/tasks/tasks.ts';

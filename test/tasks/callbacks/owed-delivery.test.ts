@@ -18,7 +18,7 @@ import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { silentEvents } from '../../support/service/test-events.ts';
+import { silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';

@@ -11,7 +11,7 @@ import { createFailures } from '../../tasks/create-task-routes.ts';
 import { readNumberedPage } from '../../../tasks/list/numbered-task-pages.ts';
 import { taskRecord } from '../../../tasks/public-record.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';
-import { unusedHeader } from '../unused-fields.ts';
+import { unusedFieldsHeaderDoc } from '../unused-fields.ts';
 import { createVideo, type CreateVideoDeps, replayedField } from '../create-video.ts';
 import { type ReadTaskDeps, type RemoveDeps, cancelOrDeleteVideo, readStoredTask } from '../stored-video.ts';
 import { arkErrors as shape } from './ark-error.ts';
@@ -33,7 +33,7 @@ const create = defineEndpoint({
   headers: idempotencyKeyHeader,
   body: createSchema,
   data: z.strictObject({ id: z.string(), replayed: replayedField }),
-  answerHeaders: { ...replayedHeader, ...unusedHeader },
+  answerHeaders: { ...replayedHeader, ...unusedFieldsHeaderDoc },
   failures: createFailures,
   handler: async (call, deps: CreateVideoDeps & WithCatalogue) => {
     const read = readArkRequest(call.input, deps.catalogue().models);

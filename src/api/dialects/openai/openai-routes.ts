@@ -19,7 +19,7 @@ import {
   readStoredTask,
 } from '../stored-video.ts';
 import { refuseOtherClient } from '../wrong-base-url.ts';
-import { unusedHeader } from '../unused-fields.ts';
+import { unusedFieldsHeaderDoc } from '../unused-fields.ts';
 import { openAIErrors as shape } from './openai-error.ts';
 import { createSchema, readOpenAIRequest } from './openai-request.ts';
 import { presentVideo, type VideoDeps, videoSchema } from './openai-video.ts';
@@ -42,7 +42,7 @@ const create = defineEndpoint({
   headers: idempotencyKeyHeader,
   body: createSchema,
   data: videoSchema,
-  answerHeaders: { ...replayedHeader, ...unusedHeader, ...pollHeader },
+  answerHeaders: { ...replayedHeader, ...unusedFieldsHeaderDoc, ...pollHeader },
   failures: [...createFailures, 'base_url_mismatch'],
   handler: async (call, deps: CreateVideoDeps & VideoDeps) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);

@@ -9,7 +9,7 @@ import { strictQuery, wholeParameter } from '../../core/query-parameters.ts';
 import { createFailures } from '../../tasks/create-task-routes.ts';
 import { presentTask, type RecordDeps } from '../../tasks/task-view.ts';
 import { refuseOtherClient } from '../wrong-base-url.ts';
-import { unusedHeader } from '../unused-fields.ts';
+import { unusedFieldsHeaderDoc } from '../unused-fields.ts';
 import { createVideo, type CreateVideoDeps } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
 import {
@@ -38,7 +38,7 @@ const create = defineEndpoint({
   headers: idempotencyKeyHeader,
   body: createBody,
   data: videoSchema,
-  answerHeaders: { ...replayedHeader, ...unusedHeader },
+  answerHeaders: { ...replayedHeader, ...unusedFieldsHeaderDoc },
   failures: [...createFailures, 'base_url_mismatch'],
   handler: async (call, deps: CreateVideoDeps & WithCatalogue) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);

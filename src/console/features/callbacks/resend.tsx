@@ -4,7 +4,7 @@ import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { RotateCw } from '../../ui/controls/icons.ts';
-import { SendButton } from '../../ui/forms/send-button.tsx';
+import { SendButton } from '../../ui/forms/request-button.tsx';
 import { dayMs } from '../../ui/time.tsx';
 import { callbacksText } from './callbacks-text.ts';
 

@@ -8,7 +8,7 @@ import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { Bell, RotateCw } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { Facts } from '../../ui/page.tsx';
-import { SendButton } from '../../ui/forms/send-button.tsx';
+import { SendButton } from '../../ui/forms/request-button.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
 import { ExactTime, Time } from '../../ui/time.tsx';
 import { callbacksText } from '../callbacks/callbacks-text.ts';

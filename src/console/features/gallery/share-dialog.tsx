@@ -5,7 +5,7 @@ import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { CheckField, Segmented, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { SendButton } from '../../ui/forms/send-button.tsx';
+import { SendButton } from '../../ui/forms/request-button.tsx';
 import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { dayMs, ExactTime, localTime, useNow } from '../../ui/time.tsx';
 import { galleryText } from './gallery-text.ts';

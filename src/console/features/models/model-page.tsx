@@ -13,7 +13,7 @@ import { Card, type Fact, Facts, Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
 import { requestSamples } from '../playground/request-samples.ts';
-import { amountsAt, conditionWords } from '../prices/price-parts.tsx';
+import { amountsAtTime, conditionWords } from '../prices/price-parts.tsx';
 import { limitsOf } from './model-input-words.ts';
 import { ModelSample } from './model-sample.tsx';
 import { modelsMs } from './models-page.tsx';
@@ -83,7 +83,7 @@ function ModelContent({ model, back }: ContentProps) {
 
 function Prices({ model: { title, prices } }: { readonly model: Model }) {
   const now = useNow(modelsMs);
-  const isAnnounced = prices.some((price) => amountsAt(price, now).announced.length > 0);
+  const isAnnounced = prices.some((price) => amountsAtTime(price, now).announced.length > 0);
   return (
     <Card title={modelsText.prices} isFlush>
       <Table
@@ -100,7 +100,7 @@ function Prices({ model: { title, prices } }: { readonly model: Model }) {
             title: modelsText.now,
             kind: 'end',
             cell: (price) => {
-              const { current } = amountsAt(price, now);
+              const { current } = amountsAtTime(price, now);
               return current === undefined ? <span class="faint">{modelsText.notYet}</span> : amountWords(current);
             },
           },
@@ -125,7 +125,7 @@ type Price = Model['prices'][number];
 function Announced({ price, now }: { readonly price: Price; readonly now: number }) {
   return (
     <>
-      {amountsAt(price, now).announced.map((amounts) => (
+      {amountsAtTime(price, now).announced.map((amounts) => (
         <div key={amounts.fromTime}>
           {amountWords(amounts)}
           <small class="under">

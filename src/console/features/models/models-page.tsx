@@ -10,7 +10,7 @@ import { amountWords } from '../../ui/figures.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { useNow } from '../../ui/time.tsx';
-import { amountsAt } from '../prices/price-parts.tsx';
+import { amountsAtTime } from '../prices/price-parts.tsx';
 import { ModelSample } from './model-sample.tsx';
 import { modelsText } from './models-text.ts';
 import './models.css';
@@ -90,7 +90,7 @@ function ModelCard({ model }: { readonly model: Model }) {
 
 /** The cheapest second; of a model without prices per second, the cheapest video. */
 function leastPrice({ prices }: Model, nowMs: number) {
-  const current = prices.flatMap((price) => amountsAt(price, nowMs).current ?? []);
+  const current = prices.flatMap((price) => amountsAtTime(price, nowMs).current ?? []);
   return current.toSorted(
     (a, b) => a.creditsPerSecond - b.creditsPerSecond || a.creditsPerVideo - b.creditsPerVideo,
   )[0];

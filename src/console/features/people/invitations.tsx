@@ -1,5 +1,5 @@
 import { X } from '../../ui/controls/icons.ts';
-import { SendButton } from '../../ui/forms/send-button.tsx';
+import { SendButton } from '../../ui/forms/request-button.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
 import { roleWord } from './role-text.ts';

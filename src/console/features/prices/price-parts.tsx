@@ -49,7 +49,7 @@ export function conditionWords(when: PriceConditions, isOnly: boolean): string {
 type AmountsFrom = ModelPrice['rates'][number];
 
 /** The amounts in force, if the price has begun, and those that are announced. */
-export function amountsAt(
+export function amountsAtTime(
   { rates }: ModelPrice,
   nowMs: number,
 ): { current: AmountsFrom | undefined; announced: readonly AmountsFrom[] } {

@@ -6,7 +6,7 @@ import { number } from '../../ui/figures.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
-import { Amounts, amountsAt, conditionWords, type PricedModel, type PriceLine } from './price-parts.tsx';
+import { Amounts, amountsAtTime, conditionWords, type PricedModel, type PriceLine } from './price-parts.tsx';
 import { pricesText } from './prices-text.ts';
 import { SetPriceDialog } from './set-price-dialog.tsx';
 import { SetPrices } from './set-prices.tsx';
@@ -50,16 +50,16 @@ function CurrentPrices({ account, lines }: Props & { readonly lines?: readonly P
         {
           title: pricesText.perSecond,
           kind: 'end',
-          cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerSecond),
+          cell: ({ price }) => amount(amountsAtTime(price, now).current?.creditsPerSecond),
         },
         {
           title: pricesText.perVideo,
           kind: 'end',
-          cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerVideo),
+          cell: ({ price }) => amount(amountsAtTime(price, now).current?.creditsPerVideo),
         },
         {
           title: pricesText.announced,
-          cell: ({ price }) => <Announced amounts={amountsAt(price, now).announced} />,
+          cell: ({ price }) => <Announced amounts={amountsAtTime(price, now).announced} />,
         },
         {
           title: pricesText.actions,

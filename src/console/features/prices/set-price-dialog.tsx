@@ -6,7 +6,7 @@ import { useFields } from '../../ui/forms/form.tsx';
 import { amountWords } from '../../ui/figures.tsx';
 import { exactTime } from '../../ui/time.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
-import { amountsAt, type PriceLine } from './price-parts.tsx';
+import { amountsAtTime, type PriceLine } from './price-parts.tsx';
 import { pricesText } from './prices-text.ts';
 
 type SetProps = {
@@ -22,7 +22,7 @@ const whole = { type: 'number', min: 0, step: 1, required: true } as const;
 
 /** Sets a price from now on or from a later time on, or ends the prices that were set. */
 export function SetPriceDialog({ line: { model, title, price, isOnly }, account, onClose }: SetProps) {
-  const [{ current }] = useState(() => amountsAt(price, Date.now()));
+  const [{ current }] = useState(() => amountsAtTime(price, Date.now()));
   const [kind, setKind] = useState<'price' | 'end'>('price');
   const [start, setStart] = useState<'now' | 'later'>('now');
   const { values, field } = useFields({

@@ -3,7 +3,7 @@ import { Badge } from '../../ui/controls/badge.tsx';
 import { Monitor } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { Card } from '../../ui/page.tsx';
-import { SendButton } from '../../ui/forms/send-button.tsx';
+import { SendButton } from '../../ui/forms/request-button.tsx';
 import { Time } from '../../ui/time.tsx';
 import { deviceOf } from './device.ts';
 import { securityText } from './security-text.ts';

@@ -6,7 +6,7 @@ import { isLocalName, targetOf } from './guard.ts';
  * Returns true if an upstream can send requests to us, judged by the addresses alone. Addresses of one machine or network are useless
  * elsewhere. A name with a dot counts as public, so an upstream with such a name does not reach a private address.
  */
-export function canReachUs(publicUrl: string, upstreamUrl: string): boolean {
+export function upstreamCanReachUs(publicUrl: string, upstreamUrl: string): boolean {
   return scopeOf(publicUrl) >= scopeOf(upstreamUrl);
 }
 

@@ -50,7 +50,7 @@ export async function watchReadiness(watched: WatchedParts): Promise<Readiness> 
       onResult: (isUp) => events.emit({ kind, part, isUp }),
     });
   const checks = [watch('database', () => checkSchema(db, names, measured), 'database_checked')];
-  if (temporal !== undefined) checks.push(watch('Temporal', () => claimOrCheckNamespace(temporal), 'temporal_checked'));
+  if (temporal !== undefined) checks.push(watch('Temporal', () => findMissingNamespace(temporal), 'temporal_checked'));
   await Promise.all(checks.map(({ first }) => first));
   return {
     reasons: () => checks.map(({ reason }) => reason()).filter((reason) => reason !== undefined),
@@ -127,7 +127,7 @@ async function checkSchema(
   }
 }
 
-async function claimOrCheckNamespace(client: Client): Promise<string | undefined> {
+async function findMissingNamespace(client: Client): Promise<string | undefined> {
   const retentionMs = await readRetentionMs(client);
   return retentionMs === undefined ? `Temporal has no namespace ${client.options.namespace}` : undefined;
 }

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { pythonWith } from '../../../support/processes/installed-packages.ts';
 import { mergeRepeats } from '../../../support/service/repeat-merging.ts';
-import { type FinishingService, startFinishingService } from '../finished-videos.ts';
+import { type FinishingService, startFinishingService } from '../finishing-service.ts';
 import { lostCreates } from '../../../support/tier.ts';
 
 const run = promisify(execFile);

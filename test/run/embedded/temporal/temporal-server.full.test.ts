@@ -12,7 +12,7 @@ import {
   runStarter,
   until,
 } from '../../../support/processes/embedded-processes.ts';
-import { testTemporalCli } from '../../../support/processes/embedded-temporal-cli.ts';
+import { testTemporalCli } from '../../../support/processes/find-temporal-cli.ts';
 import { startTcpProxy } from '../../../support/proxies/tcp-proxy.ts';
 
 endProcessesAfterTests();

@@ -24,7 +24,7 @@ export type Picture =
   | { readonly refusal: string; readonly reason: ImageRefusal['reason'] };
 
 /** Decodes a HEIC, AVIF, GIF, BMP or TIFF. */
-export async function decodeInReaderProcess(path: string): Promise<Picture> {
+export async function decodeUnsafePicture(path: string): Promise<Picture> {
   const bytes = await readFile(path);
   try {
     return await decodePicture(bytes);

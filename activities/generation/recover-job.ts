@@ -25,7 +25,7 @@ import { recordAccepted, spelledInput } from './submit-job.ts';
 // or, with `onLostJob: resubmit`, before the lookups have ended without a result (`endLostJob` in src/tasks/jobs/decide-job-end.ts).
 
 /** Reads the state of a job whose intent was committed before, by an earlier attempt or by this one. */
-export async function resumeJob(attempt: Attempt, resumed: Extract<NextJob, { kind: 'resumed' }>): Promise<Outcome> {
+export async function readOpenJob(attempt: Attempt, resumed: Extract<NextJob, { kind: 'resumed' }>): Promise<Outcome> {
   const staged = await endJobIfStaged(attempt);
   if (staged !== undefined) return staged;
   const { deps, task } = attempt;

@@ -16,7 +16,7 @@ import { TaskLink } from '../tasks/task-link.tsx';
 import { RetryProviderDialog, RetryTaskDialog } from './retry-dialogs.tsx';
 import { reasonWord, waitingText } from './waiting-text.ts';
 
-export function WaitingPage() {
+export function WaitingTasksPage() {
   const waiting = useRead('/api/admin/v1/waiting', {}, { everyMs: 5000 });
   // The dialogs belong to the page: another read may remove the row whose button opened one.
   const [provider, setProvider] = useState<string>();
