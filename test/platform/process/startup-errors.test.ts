@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -44,4 +44,18 @@ test('a file in place of a parent folder is named as such', async () => {
   await writeFile(join(folder, 'file'), '');
   assert.match(await refusalOf(join(folder, 'file', 'data')), /there is a file of that name \(ENOTDIR\)/);
   await rm(folder, { recursive: true });
+});
+
+test('a folder is private, whether it is created or was open to others', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-private-'));
+  try {
+    const [created, open] = [join(folder, 'created'), join(folder, 'open')];
+    await mkdir(open, { mode: 0o755 });
+    for (const path of [created, open]) {
+      await makePrivateFolder(path, 'VIDEOGEN_DATA');
+      assert.equal((await stat(path)).mode & 0o777, 0o700, path);
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
