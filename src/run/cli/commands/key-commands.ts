@@ -205,7 +205,11 @@ async function reencrypt({ db, config }: Context): Promise<Answer> {
   const accounts = [...new Set(unopened)];
   const done = `${moved} callback secrets reencrypted, ${current} were up to date.`;
   const json = { moved, current, unopened: accounts };
-  if (accounts.length === 0) return { json, lines: [done, 'VIDEOGEN_SECRET_PREVIOUS can be removed.'] };
+  if (accounts.length === 0)
+    return {
+      json,
+      lines: [done, 'VIDEOGEN_SECRET_PREVIOUS can be removed in a day, when the links that it signed have expired.'],
+    };
   process.exitCode = 1;
   const cannot = 'Neither VIDEOGEN_SECRET nor VIDEOGEN_SECRET_PREVIOUS decrypts those of these accounts:';
   return { json, lines: [done, cannot, ...accounts] };
