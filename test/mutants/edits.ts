@@ -99,7 +99,8 @@ function isFunction(node: Node): boolean {
 
 function reversed(callee: Expression, source: SourceFile): readonly Made[] {
   if (!is.isPropertyAccessExpression(callee)) return [];
-  const text = reversedCalls[callee.name.getText(source)];
+  const name = callee.name.getText(source);
+  const text = Object.hasOwn(reversedCalls, name) ? reversedCalls[name] : undefined;
   return text === undefined ? [] : [['condition', callee.name, text]];
 }
 

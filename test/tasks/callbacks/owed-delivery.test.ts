@@ -18,7 +18,7 @@ import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { silentEvents } from '../../support/service/metric-event-sinks.ts';
+import { eventsInto, silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
@@ -82,15 +82,16 @@ for (const { title, endsFirst } of [
   });
 }
 
-test('a delivery that has ended sends nothing, and a repeated workflow has nothing left to wait for', async () => {
+test('a delivery that has ended sends nothing and counts nothing, and a repeated workflow has nothing left to wait for', async () => {
   const { db } = database;
   const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
   const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const posted: string[] = [];
+  const counted: unknown[] = [];
   const sendCallback = createSendCallback({
     db,
-    events: silentEvents,
+    events: eventsInto('callback_attempted', ({ status, durationMs }) => counted.push([status, durationMs])),
     findOwedDelivery: createOwedDeliveryFinder(
       db,
       createSecretBox('s'.repeat(32)),
@@ -113,6 +114,7 @@ test('a delivery that has ended sends nothing, and a repeated workflow has nothi
   assert.equal((await lastAttempt()).kind, 'failed');
   assert.equal((await lastAttempt()).kind, 'ended');
   assert.equal(posted.length, 1);
+  assert.deepEqual(counted, [[500, 1]]);
 });
 
 test('the body of a callback has fresh links to the video and its last frame, and what was measured', async () => {
