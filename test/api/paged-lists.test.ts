@@ -65,7 +65,7 @@ async function walk(list: List, limit: number): Promise<readonly (readonly strin
 }
 
 for (const list of lists) {
-  test(`200 ${list.operationId} has every row once, in the same order, whatever the size of the page`, async () => {
+  test(`200 ${list.operationId} has every row once, in the same order, in pages of any size`, async () => {
     const whole = (await walk(list, 100)).flat();
     assert.equal(new Set(whole).size, whole.length);
     const pages = await walk(list, 2);

@@ -16,8 +16,8 @@ export function roomOf(file: string): string {
 }
 
 /**
- * The name leads to the file of the same name; if there is none, to the folder of the same name. Nearest are the tests beside the file,
- * those that import it, and those beside the files that import it, in any room. Of a room, the fast files run.
+ * A file's name leads to the test of the same name; without one, to the tests in the folder of the same name. The nearest tests are in the
+ * file's folder, import the file, or are in the folder of a file that imports it. Of a room, the fast tests run.
  */
 export function testsOf(file: string): TestsOf {
   const named = tests.filter((one) => nameOf(one) === nameOf(file)).filter((one) => tierOf(one) !== 'long');

@@ -1,3 +1,4 @@
+import { refuseUnsafeJson } from '../core/server/read-body.ts';
 import { invalidRequest } from '../core/http-error.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { isObject } from '../../platform/text/json.ts';
@@ -56,10 +57,14 @@ export function fromText(value: unknown): unknown {
   return /^-?\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
 }
 
-/** The object or list that a text spells, as forms and some clients of MCP have it; any other value is returned unchanged. */
+/**
+ * The object or list that a text spells, as forms and some clients of MCP have it. Any other value is returned unchanged, and so is a text
+ * that a body of a request may not have, such as one with duplicate keys.
+ */
 export function fromJsonText(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   try {
+    refuseUnsafeJson(value);
     return JSON.parse(value) as unknown;
   } catch {
     return value;

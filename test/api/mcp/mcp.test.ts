@@ -155,3 +155,22 @@ test('the log names the tool and the error of a call, whose status is 200', asyn
   const { path, status, tool, errorCode } = line;
   assert.deepEqual([path, status, tool, errorCode], ['/mcp', 200, 'generate_video', 'insufficient_credits']);
 });
+
+test('an input as text is read only if a body could have it, and costs nothing otherwise', async () => {
+  const { accountId, key } = await service.newAccount(1_000);
+  const textOf = async (input: string) => {
+    const { model } = plainRequest;
+    const { status, bytes } = await post(key, callOf('generate_video', { model, input }));
+    assert.equal(status, 200);
+    return bytes.toString();
+  };
+  const deep = `{"options": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+  for (const unsafe of ['{"prompt": "a", "prompt": "b"}', String.raw`{"prompt": "a\u0000b"}`, deep])
+    assert.match(await textOf(unsafe), /input: must be an object/);
+  const rows = await service.database.db.run(
+    { name: 'test-tasks-of', text: 'select from tasks where account_id = $1' },
+    [accountId],
+  );
+  assert.equal(rows.length, 0);
+  assert.match(await textOf('{"prompt": "A lighthouse"}'), /creditsCharged/);
+});
