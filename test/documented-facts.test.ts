@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { callbackPausesMs, callbackTimeoutMs } from '../src/tasks/callbacks/callback-schedule.ts';
 import { settingDefaults } from '../src/run/config/config.ts';
-import { maxBodyBytes } from '../src/api/core/http-error.ts';
+import { maxBodyBytes } from '../src/api/core/request-sizes.ts';
 import { maxInlineBytes } from '../src/api/core/server/read-json-or-form.ts';
 import { defaultModels } from '../src/catalogue/models/model.ts';
 import { lifetimeSeconds } from '../src/accounts/sign-in/one-time-links.ts';

@@ -12,7 +12,7 @@ import { TaskEnded } from '../running-attempts.ts';
 import { delayAbort, type StartDeadline } from '../abort-timers.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import type { Stop } from '../../src/tasks/jobs/job.ts';
+import type { Stop } from '../../src/tasks/jobs/attempt-job.ts';
 
 /** The dependencies of the steps of a job. */
 export type GenerationDeps = {

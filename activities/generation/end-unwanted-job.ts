@@ -7,7 +7,7 @@ import {
   endJobWithTaskFailure,
   jobLogFields,
 } from '../../src/tasks/jobs/decide-job-end.ts';
-import type { JobBase, JobIn, Stop } from '../../src/tasks/jobs/job.ts';
+import type { JobBase, JobIn, Stop } from '../../src/tasks/jobs/attempt-job.ts';
 import { failureFor, providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { mediaUrlsOf } from '../../src/catalogue/input/task-input.ts';
 import { type Attempt, interrupted, isCancelled } from './attempt.ts';

@@ -3,7 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { TaskError } from '../../src/catalogue/tasks/task-error.ts';
 import type { TaskFailure } from '../../src/catalogue/tasks/task.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import type { Stop } from '../../src/tasks/jobs/job.ts';
+import type { Stop } from '../../src/tasks/jobs/attempt-job.ts';
 
 /** Returns the failure of an invalid task, such as one with an invalid image; undefined for any other error. */
 export function failureIn(error: unknown): TaskFailure | undefined {

@@ -7,7 +7,7 @@ import { storeUnconverted, usablePoster } from '../store-result.ts';
 import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-file-keys.ts';
 import type { Attempt, GenerationDeps } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
+import type { JobIn, Stop } from '../../src/tasks/jobs/attempt-job.ts';
 import type { Outcome } from './step-outcome.ts';
 import { endJobWithTaskFailure, recordEndAndCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { stopJob } from './end-unwanted-job.ts';

@@ -3,7 +3,7 @@ import { touchGenerations } from '../../src/tasks/task-rows.ts';
 import { type Attempt, hasDeadlinePassed } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { fetchUpload } from './fetch-video.ts';
-import type { JobIn } from '../../src/tasks/jobs/job.ts';
+import type { JobIn } from '../../src/tasks/jobs/attempt-job.ts';
 import type { Outcome } from './step-outcome.ts';
 import { waitForProvider } from './recover-job.ts';
 import {

@@ -6,7 +6,7 @@ import { type Attempt, hasDeadlinePassed, interrupted, markGenerating } from './
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { failureIn } from './failures.ts';
 import { stageAndEndJob } from './fetch-video.ts';
-import type { JobIn, Stop } from '../../src/tasks/jobs/job.ts';
+import type { JobIn, Stop } from '../../src/tasks/jobs/attempt-job.ts';
 import type { Outcome } from './step-outcome.ts';
 import {
   coolDown,

@@ -1,5 +1,5 @@
 import { estimateCost } from '../../src/catalogue/prices/upstream-cost.ts';
-import { imageSizeRefusal } from '../../src/catalogue/models/model-rules.ts';
+import { imageSizeRefusal } from '../../src/catalogue/models/input-rules.ts';
 import { extname } from 'node:path';
 import timers from 'node:timers/promises';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
@@ -22,7 +22,7 @@ import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
 import { referenceFolderOf, incomingKeyOf } from '../task-file-keys.ts';
 import { type Attempt, interrupted, markGenerating, withCreateGrace } from './attempt.ts';
 import { failureIn } from './failures.ts';
-import { type JobBase, type JobIn, asRunningJob, type Stop } from '../../src/tasks/jobs/job.ts';
+import { type JobBase, type JobIn, asRunningJob, type Stop } from '../../src/tasks/jobs/attempt-job.ts';
 import type { Outcome } from './step-outcome.ts';
 import { coolDown, endJobWithTaskFailure, jobLogFields } from '../../src/tasks/jobs/decide-job-end.ts';
 import { endDeclinedJob, withinLimit } from './end-unwanted-job.ts';

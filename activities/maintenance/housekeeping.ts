@@ -28,14 +28,14 @@ import {
 import { deleteRequestsUpTo, findLogCutoff, listOverlongLogs } from '../../src/library/request-log/logged-requests.ts';
 import { addTasksToUsageSums } from '../../src/credits/reports/daily-task-costs.ts';
 import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
-import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/list/task-list.ts';
+import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/list/expired-media.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../../src/media/references/upload-rows.ts';
 import { deleteUpload, type SweepDeps, sweepDeletedContent } from './sweep-deleted-content.ts';
 import { forEachRow, pageSize } from './for-each-row.ts';
 import { deleteTaskFiles } from '../task-file-keys.ts';
 
 /** Media of a failed task is deleted after this time, when no attempt of it can be alive. */
-export const leftoverMs = hourMs;
+export const failedTaskMediaMs = hourMs;
 const maxSweptSlots = 1_000;
 const usagePageSize = 2_000;
 
@@ -135,7 +135,7 @@ async function deleteExpiredMedia(deps: HousekeepDeps): Promise<void> {
   const { db, media, retention } = deps;
   await forEachRow<{ readonly taskId: string }>(deps, {
     name: 'delete-expired-media',
-    page: (page) => listExpiredMedia(db, { retentionMs: retention.mediaMs, leftoverMs, ...page }),
+    page: (page) => listExpiredMedia(db, { retentionMs: retention.mediaMs, failedTaskMediaMs, ...page }),
     work: async ({ taskId }) => {
       await deleteTaskFiles(media, taskId);
       await markMediaDeleted(db, taskId);

@@ -9,12 +9,10 @@ import type {
 import type { TaskFailure } from '../../src/catalogue/tasks/task.ts';
 import {
   listDueTerminations,
-  listUnfinishedTasks,
-  markStuck,
   removeTermination,
-  type UnfinishedTask,
   type WorkflowTermination,
-} from '../../src/tasks/list/task-list.ts';
+} from '../../src/tasks/list/workflow-terminations.ts';
+import { listUnfinishedTasks, markStuck, type UnfinishedTask } from '../../src/tasks/list/unfinished-tasks.ts';
 import { markTasksReconciled } from '../../src/credits/maintenance-times.ts';
 import { owedDeliveryIds } from '../../src/tasks/task-end-event.ts';
 import { failAndRefund } from '../../src/tasks/task-rows.ts';

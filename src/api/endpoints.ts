@@ -1,5 +1,5 @@
 import type { Endpoint, NeedsOf } from './core/define-endpoint.ts';
-import { accountEndpoints } from './accounts/account-routes.ts';
+import { operatorAccountEndpoints } from './accounts/account-routes.ts';
 import { ownAccountEndpoints } from './accounts/own-account-routes.ts';
 import { memberEndpoints } from './people/member-routes.ts';
 import { passkeyEndpoints } from './sign-in/passkey-routes.ts';
@@ -144,7 +144,7 @@ const declared = [
     endpoints: [
       adminOverview,
       ...trendEndpoints,
-      ...accountEndpoints,
+      ...operatorAccountEndpoints,
       ...operatorCreditEndpoints,
       ...operatorStatementEndpoints,
       ...operatorPriceEndpoints,

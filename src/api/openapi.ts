@@ -5,7 +5,7 @@ import type { Offer } from '../catalogue/models/model.ts';
 import { documentedTaskRequest } from '../tasks/accept/task-request.ts';
 import { endpoints, sections } from './endpoints.ts';
 import { type Access, failuresOfEveryRequest, isForClients, type Operation, type Shape } from './core/endpoint.ts';
-import { errorCatalogue, type ErrorCode } from './core/http-error.ts';
+import { errorCatalogue, type ErrorCode } from './core/error-catalogue.ts';
 
 /** Makes the document from the schemas that the routes validate with. */
 export function openApiDocument(offer: Offer, name = ownName) {

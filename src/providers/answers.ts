@@ -96,9 +96,9 @@ export function classifyPoll(
   return { status: { state: 'unclear', ...retryOf(reply.answer), detail } };
 }
 
-export type NoVerdict = Extract<Poll, { status: object }>;
+export type PollWithoutBody = Extract<Poll, { status: object }>;
 
-export function noVerdict(reply: Reply): NoVerdict {
+export function noVerdict(reply: Reply): PollWithoutBody {
   return { status: { state: 'unclear', detail: detailOf(reply) } };
 }
 
@@ -106,7 +106,7 @@ export function noVerdict(reply: Reply): NoVerdict {
 export function readBody<Read>(
   reply: Reply,
   parse: (body: JsonObject) => Read | undefined,
-): { readonly read: Read } | NoVerdict {
+): { readonly read: Read } | PollWithoutBody {
   const poll = classifyPoll(reply);
   if ('status' in poll) return poll;
   const read = parse(poll.body);

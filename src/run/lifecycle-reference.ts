@@ -2,7 +2,7 @@ import { endedPollMs } from '../../activities/running-attempts.ts';
 import { createGraceMs } from '../../activities/generation/attempt.ts';
 import { lookUpLimitMs } from '../../activities/generation/recover-job.ts';
 import { requestLimitMs } from '../../activities/generation/end-unwanted-job.ts';
-import { leftoverMs } from '../../activities/maintenance/housekeeping.ts';
+import { failedTaskMediaMs } from '../../activities/maintenance/housekeeping.ts';
 import { deadlineGraceMs, startGraceMs } from '../../activities/maintenance/reconcile-tasks.ts';
 import { stopGraceMs } from '../../activities/maintenance/settle-provider-jobs.ts';
 import { callbackGraceMs } from '../../activities/maintenance/start-owed-workflows.ts';
@@ -54,7 +54,7 @@ const limits: Readonly<Record<string, number>> = {
   'A stopping process exits, drained or not': processDrainMs,
   'A link to a video or poster is valid': linkLifeMs,
   'A create may use a cached API key; the accept statement checks it again': cachedForMs,
-  'Media of a failed task is deleted': leftoverMs,
+  'Media of a failed task is deleted': failedTaskMediaMs,
   'The file of an expired upload is deleted': uploadGraceMs,
   'Requests of the request log are deleted': requestRetentionMs,
   'Records of attempts at creates are deleted': createAttemptRetentionMs,

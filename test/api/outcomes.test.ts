@@ -4,7 +4,7 @@ import { maxUploadBytes } from '../../src/media/references/upload-rules.ts';
 import { testTaskId } from '../../src/tasks/callbacks/callback-schedule.ts';
 import { isOfConsole, type Operation } from '../../src/api/core/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
-import { databaseFailures, type ErrorCode } from '../../src/api/core/http-error.ts';
+import { databaseFailures, type ErrorCode } from '../../src/api/core/error-catalogue.ts';
 import { maxInlineBytes } from '../../src/api/core/server/read-json-or-form.ts';
 import { createBadKeys, createRateLimiter, type RateLimiter } from '../../src/api/core/limits/rate-limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
@@ -13,7 +13,7 @@ import { type HttpService, startHttpService } from '../support/service/http-serv
 import { fromConsole, goodPassword, newPerson, type Person } from '../support/service/person.ts';
 import { type Scope, scopes as allScopes } from '../../src/accounts/keys/api-key.ts';
 import { type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/platform/database/database.ts';
-import { closedSignUp } from '../../src/credits/sign-up/sign-up.ts';
+import { closedSignUp } from '../../src/credits/sign-up/request-sign-up.ts';
 import { createApiKey } from '../../src/accounts/keys/keys.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
 

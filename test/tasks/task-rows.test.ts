@@ -9,7 +9,7 @@ import {
 } from '../../src/tasks/task-rows.ts';
 import { intendOwnMachineJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
 import { recordUpstreamEnd } from '../../src/tasks/jobs/job-ends.ts';
-import { listUnfinishedTasks } from '../../src/tasks/list/task-list.ts';
+import { listUnfinishedTasks } from '../../src/tasks/list/unfinished-tasks.ts';
 import { acceptTask, acceptBatch } from '../../src/tasks/accept/accept-task.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { v7 as uuidv7 } from 'uuid';

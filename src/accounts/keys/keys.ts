@@ -27,7 +27,7 @@ returning ${apiKeyColumns}`,
 
 /** A new key with its secret, which is returned only once. */
 export type MadeKey = { readonly kind: 'made'; readonly key: string; readonly apiKey: ApiKey };
-export type TooManyKeys = { readonly kind: 'too_many_keys' };
+export type KeyLimitReached = { readonly kind: 'too_many_keys' };
 
 /** Returns undefined for an unknown account, and for one with `maxActive` keys. */
 async function insert(db: Runner, newKey: NewKey, maxActive?: number): Promise<MadeKey | undefined> {
@@ -105,7 +105,7 @@ export const maxActiveKeys = 100;
 export type BeyondCaller = { readonly kind: 'beyond_caller'; readonly errors: readonly FieldError[] };
 
 /** The account must exist. Throws `AccountClosed`. */
-export function createAccountKey(db: Database, newKey: NewKey): Promise<MadeKey | TooManyKeys> {
+export function createAccountKey(db: Database, newKey: NewKey): Promise<MadeKey | KeyLimitReached> {
   return db.transaction(async (run) => {
     // The lock serializes creates, so that concurrent ones do not exceed the limit.
     await lockOpenAccount({ run }, newKey.accountId);
@@ -118,8 +118,8 @@ export function createKeyWithKey(
   db: Database,
   newKey: NewKey,
   madeBy: string,
-): Promise<MadeKey | TooManyKeys | BeyondCaller> {
-  return db.transaction<MadeKey | TooManyKeys | BeyondCaller>(async (run) => {
+): Promise<MadeKey | KeyLimitReached | BeyondCaller> {
+  return db.transaction<MadeKey | KeyLimitReached | BeyondCaller>(async (run) => {
     const transaction = joiningTransaction({ run });
     await lockOpenAccount(transaction, newKey.accountId);
     const narrowed = narrowKey(newKey, await limitsOf(transaction, newKey.accountId, madeBy));
@@ -147,7 +147,7 @@ export type Rotation = {
 
 export type RotationOutcome =
   | (MadeKey & { readonly oldExpiresAt: number })
-  | TooManyKeys
+  | KeyLimitReached
   | BeyondCaller
   | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_not_active' }
@@ -197,8 +197,12 @@ function earliest(...times: readonly (number | undefined)[]): number | undefined
 }
 
 /** Returns undefined for an unknown account. Throws `AccountClosed`. */
-export function createKeyAs(db: Database, actor: Actor, newKey: NewKey): Promise<MadeKey | TooManyKeys | undefined> {
-  return changeWithAudit<MadeKey | TooManyKeys | undefined>(db, actor, async (transaction) => {
+export function createKeyAs(
+  db: Database,
+  actor: Actor,
+  newKey: NewKey,
+): Promise<MadeKey | KeyLimitReached | undefined> {
+  return changeWithAudit<MadeKey | KeyLimitReached | undefined>(db, actor, async (transaction) => {
     const { accountId } = newKey;
     if ((await lockOpenAccount(transaction, accountId)) === undefined) return { answer: undefined };
     const answer = await createAccountKey(transaction, newKey);

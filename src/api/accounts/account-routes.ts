@@ -200,4 +200,4 @@ const rename = defineEndpoint({
     presentAccount(existing(await renameAccountAs(db, actor, input), 'account_not_found')),
 });
 
-export const accountEndpoints = [listAll, showOne, open, rename, suspend, unsuspend, limit, close];
+export const operatorAccountEndpoints = [listAll, showOne, open, rename, suspend, unsuspend, limit, close];

@@ -13,7 +13,7 @@ import {
   revokeApiKey,
   revokeKeyAs,
   rotateAccountKey,
-  type TooManyKeys,
+  type KeyLimitReached,
 } from '../../accounts/keys/keys.ts';
 import type { ApiKey } from '../../accounts/keys/key-record.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
@@ -167,7 +167,7 @@ const secretSchema = z.string().meta({ description: 'The key. Store it: it is sh
 
 const tooManyKeys = () => new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
 
-function presentMadeKey(outcome: MadeKey | TooManyKeys) {
+function presentMadeKey(outcome: MadeKey | KeyLimitReached) {
   if (outcome.kind === 'too_many_keys') throw tooManyKeys();
   return { ...presentKey(outcome.apiKey), key: outcome.key };
 }

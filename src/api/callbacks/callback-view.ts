@@ -11,7 +11,7 @@ import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import { hiddenValue, maxBodyChars } from '../../tasks/callbacks/recorded-exchange.ts';
 import {
   errorKind,
-  isOfPublic,
+  isFromPublicAddress,
   type ReceiverError,
   receiverError,
   receiverErrors,
@@ -132,7 +132,7 @@ export function presentOwnDelivery(delivery: Delivery, attempts: readonly Delive
       view(attemptSchema, {
         ...attemptFieldsOf(attempt),
         startTime: wholeSeconds(attempt.startedAt),
-        durationMs: attempt.status === undefined && !isOfPublic(attempt.error) ? null : attempt.durationMs,
+        durationMs: attempt.status === undefined && !isFromPublicAddress(attempt.error) ? null : attempt.durationMs,
       }),
     ),
   };

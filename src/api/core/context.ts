@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Router } from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { Envelope, ErrorCode } from './http-error.ts';
+import type { Envelope } from './http-error.ts';
+import type { ErrorCode } from './error-catalogue.ts';
 
 export type RequestState = {
   requestId: string;

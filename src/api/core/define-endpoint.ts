@@ -25,7 +25,8 @@ import {
   type WithDb,
 } from './endpoint.ts';
 import { uploadCommand } from '../../media/references/upload-rules.ts';
-import { HttpError, invalidRequest, maxBodyBytes } from './http-error.ts';
+import { HttpError, invalidRequest } from './http-error.ts';
+import { maxBodyBytes } from './request-sizes.ts';
 import { isRefusal } from './to-http-error.ts';
 import { rateHeaderDocs } from './limits/rate-headers.ts';
 import { rateKeyOf, limitReads, limitRefusals, type RateLimiter } from './limits/rate-limits.ts';

@@ -7,7 +7,8 @@ import type { Task } from '../../catalogue/tasks/task.ts';
 import type { PersonOfAccount } from '../sign-in/authenticate-session.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Context } from './context.ts';
-import { databaseFailures, type ErrorCode, type HttpError } from './http-error.ts';
+import { databaseFailures, type ErrorCode } from './error-catalogue.ts';
+import type { HttpError } from './http-error.ts';
 
 /**
  * The required caller: a key or role with this scope; `any` key or member; an operator, by key or in the console; anyone (`none`).

@@ -7,7 +7,8 @@ import { ProofOutdated } from '../../accounts/sign-in/sign-in.ts';
 import { PaymentsUnavailable } from '../../credits/payments/payment-provider.ts';
 import { TooManyTags } from '../../library/gallery/labels.ts';
 import { StoreUnavailable } from '../../media/store/result-store.ts';
-import { type ErrorCode, HttpError } from './http-error.ts';
+import type { ErrorCode } from './error-catalogue.ts';
+import { HttpError } from './http-error.ts';
 
 /** Returns the error that a client reads for an error of ours. */
 export function toHttpError(error: unknown): HttpError {

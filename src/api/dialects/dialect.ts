@@ -1,7 +1,7 @@
 import type { Dialect } from '../../accounts/keys/api-key.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
-import type { CallbackFormat } from '../../tasks/callbacks/callback-format.ts';
+import type { CallbackFormat } from '../../tasks/callbacks/callback-format-type.ts';
 import type { TaskRecord } from '../../tasks/public-record.ts';
 import {
   kieCallbackBody,

@@ -1,7 +1,7 @@
 import type { Shape } from '../core/endpoint.ts';
 import { meantShape } from './wrong-base-url.ts';
 import { ark } from './ark/ark-shape.ts';
-import type { CallbackFormat } from '../../tasks/callbacks/callback-format.ts';
+import type { CallbackFormat } from '../../tasks/callbacks/callback-format-type.ts';
 import { adapterOf } from './dialect.ts';
 import { openAI } from './openai/openai-shape.ts';
 import { openRouter } from './openrouter/openrouter-routes.ts';

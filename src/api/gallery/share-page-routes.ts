@@ -4,7 +4,7 @@ import type { WithClock, WithDb } from '../core/endpoint.ts';
 import type { RateLimiter } from '../core/limits/rate-limits.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import { hourMs } from '../../platform/timing/duration.ts';
-import { findSharedVideo, sharePath } from '../../library/gallery/share-links.ts';
+import { findSharedVideo, sharePathPrefix } from '../../library/gallery/share-links.ts';
 import { busyPage, missingPage, sharePage, sharePageHeaders } from './share-page-view.ts';
 
 /**
@@ -33,14 +33,14 @@ export function sharePageRoute(router: AppRouter, deps: Deps): void {
     ctx.set(headers);
     ctx.body = page;
   };
-  router.get(`${sharePath}:token`, async (ctx) => {
+  router.get(`${sharePathPrefix}:token`, async (ctx) => {
     const taken = sharePages.take(ctx.state.clientAddress());
     if (!taken.isAllowed) {
       show(ctx, 429, busyPage);
       ctx.set(refusalHeaders('share-pages', sharePages.rate, taken));
       return;
     }
-    const shared = await findSharedVideo(db, ctx.path.slice(sharePath.length));
+    const shared = await findSharedVideo(db, ctx.path.slice(sharePathPrefix.length));
     if (shared === undefined) return show(ctx, 404, missingPage);
     const { title, accountName, expiresAt, result } = shared;
     const lifeMs = Math.min(maxMediaMs, expiresAt - now());

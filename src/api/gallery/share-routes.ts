@@ -15,7 +15,7 @@ import {
   maxTitleLength,
   revokeShareLink,
   type ShareLink,
-  sharePath,
+  sharePathPrefix,
   shareVideo,
 } from '../../library/gallery/share-links.ts';
 
@@ -78,7 +78,7 @@ const share = defineEndpoint({
     );
     if (shared.kind === 'not_found') throw noVideo();
     if (shared.kind === 'too_many') throw new HttpError('too_many_share_links', { data: { limit: maxLinksOfVideo } });
-    return { link: presentShareLink(shared.link), url: `${publicUrl}${sharePath}${shared.token}` };
+    return { link: presentShareLink(shared.link), url: `${publicUrl}${sharePathPrefix}${shared.token}` };
   },
 });
 

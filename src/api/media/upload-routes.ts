@@ -18,7 +18,7 @@ import { unixMs } from '../core/request-fields.ts';
 import { strictQuery, textParameter } from '../core/query-parameters.ts';
 import { allowSlowBody } from '../core/server/body-time-limit.ts';
 import { isForm, maxFormOverhead, saveFormFile } from '../core/server/form-file.ts';
-import { announcedFileBytes, type FileLimit, saveBytes } from '../core/server/read-body.ts';
+import { announcedFileBytes, type LimitByFirstBytes, saveBytes } from '../core/server/read-body.ts';
 import type { StoreUpload } from '../../media/references/store-upload.ts';
 import { type PreviewDeps, uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
@@ -30,7 +30,7 @@ const fieldNames = mediaFields.map(({ name }) => name);
 
 const largest = maxUploadBytes('video');
 /** A file of no known format is refused anyway, so it has the least limit. */
-const limit: FileLimit = {
+const limit: LimitByFirstBytes = {
   minBytes: maxUploadBytes('image'),
   startBytes: formatBytes,
   limitOf: (start) => maxUploadBytes(kinds.find((kind) => kind === mediaKindOf(start)) ?? 'image'),

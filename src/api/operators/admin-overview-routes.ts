@@ -10,7 +10,7 @@ import {
 import { listViolations } from '../../credits/ledger/ledger-audit.ts';
 import { readLastChecks } from '../../credits/maintenance-times.ts';
 import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
-import { countStuckTasks } from '../../tasks/list/task-list.ts';
+import { countStuckTasks } from '../../tasks/list/unfinished-tasks.ts';
 import { failCodes, failOutcome, type FailOutcome } from '../../catalogue/tasks/fail-code.ts';
 import { unfinishedStates } from '../../catalogue/tasks/task.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import { databaseFailures, HttpError, maxBodyBytes } from '../core/http-error.ts';
+import { databaseFailures } from '../core/error-catalogue.ts';
+import { HttpError } from '../core/http-error.ts';
+import { maxBodyBytes } from '../core/request-sizes.ts';
 import { announcedBytes, readBytes } from '../core/server/read-body.ts';
 import type { Logger } from 'pino';
 import { InvalidEvent, type PaymentProvider, paymentProviderNames } from '../../credits/payments/payment-provider.ts';

@@ -14,7 +14,7 @@ import type { AppRouter, Context } from '../core/context.ts';
 import { HttpError } from '../core/http-error.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
-import type { SignUpPolicy } from '../../credits/sign-up/sign-up.ts';
+import type { SignUpPolicy } from '../../credits/sign-up/request-sign-up.ts';
 
 export const oidcCallbackPath = '/console/oidc/callback';
 

@@ -23,7 +23,8 @@ import {
   verifiedCounter,
 } from './passkey-ceremony.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { databaseFailures, HttpError } from '../core/http-error.ts';
+import { databaseFailures } from '../core/error-catalogue.ts';
+import { HttpError } from '../core/http-error.ts';
 import { opaqueId, plainText, unixMs } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';

@@ -3,7 +3,7 @@ import { findLink, type Link, linkPurposes } from '../../accounts/sign-in/one-ti
 import { roles } from '../../accounts/people/role.ts';
 import type { SignedIn } from '../../accounts/sign-in/session-terms.ts';
 import { confirmSignUp, maxAccountNameLength } from '../../credits/sign-up/confirm-sign-up.ts';
-import { signUpModes } from '../../credits/sign-up/sign-up.ts';
+import { signUpModes } from '../../credits/sign-up/request-sign-up.ts';
 import { acceptLink, reauthenticate, signIn, signOut } from '../../accounts/sign-in/sign-in.ts';
 import { findUserByEmail, hasOperator } from '../../accounts/people/users.ts';
 import { answerSignedIn, cookieHeader, meSchema, presentMe } from './answer-signed-in.ts';
@@ -14,11 +14,12 @@ import { relyingParty } from './passkey-ceremony.ts';
 import { clearedCookie } from './session-cookie.ts';
 import type { Context } from '../core/context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { databaseFailures, existing, HttpError, invalidRequest } from '../core/http-error.ts';
+import { databaseFailures } from '../core/error-catalogue.ts';
+import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
 import { plainText, required, unixMs } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import type { IdentityProvider } from '../../accounts/sign-in/identity-provider.ts';
-import type { SignUpPolicy } from '../../credits/sign-up/sign-up.ts';
+import type { SignUpPolicy } from '../../credits/sign-up/request-sign-up.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
 
 const tokenField = z.string({ error: required('must be the text after the # of the link') }).max(200);

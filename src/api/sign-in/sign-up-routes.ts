@@ -6,14 +6,15 @@ import { emailField } from '../people/person-fields.ts';
 import {
   isDomainAllowed,
   listSignUps,
-  type OpenSignUp,
+  type UnconfirmedSignUp,
   renewSignUpAs,
   requestSignUp,
   type SignUpPolicy,
-} from '../../credits/sign-up/sign-up.ts';
+} from '../../credits/sign-up/request-sign-up.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import { databaseFailures, existing, HttpError } from '../core/http-error.ts';
+import { databaseFailures } from '../core/error-catalogue.ts';
+import { existing, HttpError } from '../core/http-error.ts';
 import { idField, plainText, unixMs } from '../core/request-fields.ts';
 import { limitCodeAttempts, limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
 import { view } from '../core/view.ts';
@@ -73,7 +74,7 @@ const signUpSchema = z
   })
   .meta({ id: 'SignUp' });
 
-function presentSignUp(request: OpenSignUp) {
+function presentSignUp(request: UnconfirmedSignUp) {
   const { createdAt: createTime, expiresAt: expireTime } = request;
   return view(signUpSchema, { ...request, createTime, expireTime });
 }

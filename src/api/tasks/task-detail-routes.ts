@@ -1,7 +1,7 @@
 import { findAccount } from '../../accounts/accounts.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
-import { readTaskDetail } from '../../tasks/list/task-list.ts';
+import { readTaskDetail } from '../../tasks/list/read-task-detail.ts';
 import { countOwnTasksAhead, findMaker } from '../../tasks/list/task-maker.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TaskRecord } from '../../tasks/public-record.ts';
 import type { Task, TaskResult } from '../../catalogue/tasks/task.ts';
-import type { readTaskDetail } from '../../tasks/list/task-list.ts';
+import type { readTaskDetail } from '../../tasks/list/read-task-detail.ts';
 import type { Maker } from '../../tasks/list/task-maker.ts';
 import { stepOf, stepSchema, stepsOf } from './task-steps-view.ts';
 import { jobOutcomes } from '../../tasks/jobs/job-states.ts';

@@ -6,7 +6,7 @@ import { modelInput } from '../input/model-input.ts';
 import { type CreditPackage, packagesSchema } from './packages-schema.ts';
 import { type ModelModeration, moderationSchema } from './moderation-schema.ts';
 import { pricesSchema } from '../prices/prices-schema.ts';
-import { type InputRules, type Rules, rules } from '../models/model-rules.ts';
+import { type InputRules, type Rules, rules } from '../models/input-rules.ts';
 import { type ModelSample, sampleSchema } from '../models/model-sample.ts';
 
 // The schema of the catalogue's file, and the values that it becomes.

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { unknownName } from '../../platform/text/did-you-mean.ts';
 import { parseData, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue-problems.ts';
 import { declaresParameter, parameterSchemas, previewProvider, type SecretRef, secretRef } from './provider-schema.ts';
-import type { modelRules } from '../models/model-rules.ts';
+import type { modelRules } from '../models/input-rules.ts';
 
 // The checks that one schema cannot make: what the parts of a catalogue say about each other. They read the raw data, so that all
 // problems are in one report, also those between parts that have problems of their own.

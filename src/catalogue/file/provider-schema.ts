@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { arkTaskFields } from '../providers/option-fields.ts';
 import { placeholderProblems } from '../providers/placeholders.ts';
 import { costRule } from '../prices/upstream-cost.ts';
-import { rules } from '../models/model-rules.ts';
+import { rules } from '../models/input-rules.ts';
 
 // The schemas of providers, one for each kind. The names of the kinds are those of the adapters in src/providers.
 

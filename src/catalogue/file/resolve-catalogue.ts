@@ -17,7 +17,7 @@ import { parseData, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue
 import { arkCreatePath, declaresParameter, previewProvider, type ProviderSettings } from './provider-schema.ts';
 import { type Locate, locateSample } from '../models/model-sample.ts';
 import { readsTextCommands } from '../models/text-commands.ts';
-import { contradictionIn, effectiveRules, type Rules, rulesOfModel } from '../models/model-rules.ts';
+import { contradictionIn, effectiveRules, type Rules, rulesOfModel } from '../models/input-rules.ts';
 
 // From the data of a catalogue file to the catalogue: schema, checks between its parts, value, checks of the value.
 

@@ -5,7 +5,7 @@ import type { FrameSize } from '../media/frame-size.ts';
 import type { TaskInput } from '../input/task-input.ts';
 import type { CatalogueModel, TierEntry } from '../file/catalogue-schema.ts';
 import { fieldOf } from '../file/catalogue-problems.ts';
-import { ruleErrors, imageSizeRefusal } from './model-rules.ts';
+import { ruleErrors, imageSizeRefusal } from './input-rules.ts';
 
 // The upstreams that a task may go to, and their order.
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { currency } from '../prices/upstream-cost.ts';
 import { parseData, type Problem } from '../file/catalogue-problems.ts';
-import { modelRules } from '../models/model-rules.ts';
+import { modelRules } from '../models/input-rules.ts';
 import { example, failureKinds, temporaryKinds } from './provider-file-example.ts';
 import { compileExpression, type Expression, ExpressionError } from './expression.ts';
 

@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'preact';
 import { Route, Switch } from 'wouter-preact';
 import type { PageDeclaration } from '../pages.ts';
 import { areaOf } from '../paths.ts';
-import { PageTitle } from '../ui/page.tsx';
+import { DeclaredTitle } from '../ui/page.tsx';
 import { NotFound } from './page-states.tsx';
 import { Shortcuts } from './keyboard/shortcuts.tsx';
 
@@ -26,9 +26,9 @@ export function PageRoutes({ account, declared, pages, details }: RoutesProps) {
           return [
             Page !== undefined && (
               <Route key={address} path={address}>
-                <PageTitle.Provider value={title}>
+                <DeclaredTitle.Provider value={title}>
                   <Page />
-                </PageTitle.Provider>
+                </DeclaredTitle.Provider>
               </Route>
             ),
             Detail !== undefined && (

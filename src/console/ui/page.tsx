@@ -7,7 +7,7 @@ import './lists/facts.css';
 import './page.css';
 
 /** The title of a page unless it gives another one, such as the name of what it shows. */
-export const PageTitle = createContext('');
+export const DeclaredTitle = createContext('');
 
 type PageProps = {
   readonly title?: string;
@@ -23,7 +23,7 @@ type PageProps = {
 
 /** A page: one h1, what it is for, its actions, its content. */
 export function Page({ title: given, tabTitle, heading, lead, actions, back, children }: PageProps) {
-  const declared = useContext(PageTitle);
+  const declared = useContext(DeclaredTitle);
   const title = given ?? declared;
   useEffect(() => {
     document.title = titleOf(tabTitle ?? title);

@@ -8,7 +8,7 @@ import { consumeLink, openLinkSql, type Link, linkColumns } from '../../accounts
 import { type Origin, recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { NewSession } from '../../accounts/sign-in/sessions.ts';
 import { openSession, type SignIn } from '../../accounts/sign-in/sign-in.ts';
-import { hashMailbox, isRegistered, mailboxOf, type SignUpPolicy } from './sign-up.ts';
+import { hashMailbox, isRegistered, mailboxOf, type SignUpPolicy } from './request-sign-up.ts';
 import { claimStartCredit } from './start-credit.ts';
 import { createUser, lockEmail, type User } from '../../accounts/people/users.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { maybeOne, type Runner } from '../../platform/database/statement.ts';
-import { mailboxOf, type SignUpPolicy } from './sign-up.ts';
+import { mailboxOf, type SignUpPolicy } from './request-sign-up.ts';
 
 // A mailbox gets the start credit once, even if its owner closes the account,
 // is erased, and signs up again. Only a hash of the mailbox stays. Its key is

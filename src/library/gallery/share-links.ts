@@ -8,7 +8,7 @@ import type { TaskResult } from '../../catalogue/tasks/task.ts';
 import { isPlayable } from './videos.ts';
 
 /** The pages of links, followed by the token. */
-export const sharePath = '/s/';
+export const sharePathPrefix = '/s/';
 
 /** Links to one video that have not expired. */
 export const maxLinksOfVideo = 20;

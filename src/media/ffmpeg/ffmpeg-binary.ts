@@ -6,7 +6,7 @@ import { SetupError } from '../../platform/errors.ts';
 const startTimeoutMs = 60_000;
 
 /** Returns the path if one is given, else `ffmpeg` on the PATH. Throws a `SetupError` if it does not run. */
-export function ffmpegBinary(path?: string): string {
+export function requireFfmpeg(path?: string): string {
   const binary = path ?? 'ffmpeg';
   try {
     execFileSync(binary, ['-version'], { stdio: 'ignore', timeout: startTimeoutMs });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { commandEndingWithParent, notStartedCodes } from '../../platform/process/end-with-parent.ts';
 import { errorCode } from '../../platform/errors.ts';
-import { ffmpegBinary } from './ffmpeg-binary.ts';
+import { requireFfmpeg } from './ffmpeg-binary.ts';
 
 export type FfmpegFailure = {
   /** Null when a signal ended it or it never started. */
@@ -66,9 +66,9 @@ const mostOutputBytes = 16 * 1024 * 1024;
 
 const execute = promisify(execFile);
 
-/** Returns the function that runs ffmpeg. Throws as `ffmpegBinary` does. */
+/** Returns the function that runs ffmpeg. Throws as `requireFfmpeg` does. */
 export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
-  const binary = ffmpegBinary(options.path);
+  const binary = requireFfmpeg(options.path);
   return async ({ args, cwd, signal, stallMs = longestStallMs, limitMs, onFrame }) => {
     signal.throwIfAborted();
     // The signal and timeout of `execFile` would reject before the child has ended and stopped writing to the folder.

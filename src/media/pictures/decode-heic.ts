@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Sharp } from 'sharp';
 import { damagedImage, ImageRefusal, requireSides } from './decode-image.ts';
-import { heifColorsOf, toUsualColors } from './heif-colors.ts';
+import { heifColorsOf, convertToSrgb } from './heif-colors.ts';
 import { sharp } from './image-library.ts';
 
 /** The parts of the library that are used; its own types are those of another entry. */
@@ -41,7 +41,7 @@ export async function decodeHeic(bytes: Buffer): Promise<Sharp> {
     );
   }
   const { data, ...raw } = pixelsOf(library, image);
-  await toUsualColors({ data, channels: raw.channels }, heifColorsOf(bytes));
+  await convertToSrgb({ data, channels: raw.channels }, heifColorsOf(bytes));
   return sharp(data, { raw });
 }
 

@@ -11,7 +11,7 @@ import {
   toPlainImage,
   untrustedImage,
 } from './decode-image.ts';
-import { type HeifColors, heifColorsOf, toUsualColors } from './heif-colors.ts';
+import { type HeifColors, heifColorsOf, convertToSrgb } from './heif-colors.ts';
 import { sharp } from './image-library.ts';
 import { refuseRawPhoto } from './refuse-raw-photo.ts';
 
@@ -54,6 +54,6 @@ async function decodePicture(bytes: Buffer): Promise<Picture> {
 
 async function convertedColors(image: Sharp, colors: HeifColors): Promise<Sharp> {
   const { data, info } = await image.toColourspace('srgb').removeAlpha().raw().toBuffer({ resolveWithObject: true });
-  await toUsualColors({ data, channels: 3 }, colors);
+  await convertToSrgb({ data, channels: 3 }, colors);
   return sharp(data, { raw: { width: info.width, height: info.height, channels: 3 } });
 }

@@ -38,7 +38,7 @@ const sidePoints = 64;
 type Pixels = { readonly data: Uint8Array; readonly channels: 3 | 4 };
 
 /** Converts pixels to sRGB where they are, because a copy of a photo could take 100 MB. */
-export async function toUsualColors(pixels: Pixels, { profile, wide }: HeifColors): Promise<void> {
+export async function convertToSrgb(pixels: Pixels, { profile, wide }: HeifColors): Promise<void> {
   const table = profile === undefined ? wide && cubeColors(wide, sidePoints) : await profileColors(profile);
   if (table !== undefined) interpolate(pixels, table);
 }

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, chmod, copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../platform/errors.ts';
-import type { Move } from './media-key.ts';
+import type { Move } from './check-media-key.ts';
 
 /** A folder in the store's own file system, where a rename is atomic; no key can name it, because of its dot. */
 const draftsFolder = '.drafts';

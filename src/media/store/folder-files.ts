@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, link as hardLink, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { durableCopy, durableMove, ifThere, isThere, sweepDrafts } from './durable-copy.ts';
-import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameExtensions } from './media-key.ts';
+import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameExtensions } from './check-media-key.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 
 /** Stores files in a folder, and creates it if it is missing. Every process that writes or serves results needs the same one. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { contentTypeOf, type Move, requireMediaKey } from './media-key.ts';
+import { contentTypeOf, type Move, requireMediaKey } from './check-media-key.ts';
 import { createLinkSigner, type LinkSignerOptions, type PresentedLink } from './signed-link.ts';
 
 /** The store cannot be reached or rejects a request, which may be retried. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { type Move, requireSameExtensions } from './media-key.ts';
+import { type Move, requireSameExtensions } from './check-media-key.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isObject, type JsonObject, type JsonValue } from '../../platform/text/json.ts';
 import { type CostRule, estimateCost } from '../../catalogue/prices/upstream-cost.ts';
 import type { Cost, Job, JobStatus, LostCreate } from '../provider-contract.ts';
-import { findJobId } from '../jobs/job-id.ts';
+import { findJobId } from '../jobs/find-job-id.ts';
 import type { EndState, JobObjectRules } from '../jobs/vendor-job-object.ts';
 import { isRecent } from '../jobs/find-lost-create.ts';
 import { jobFailure } from './ark-errors.ts';

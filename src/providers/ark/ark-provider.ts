@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { CostRule } from '../../catalogue/prices/upstream-cost.ts';
 import { bodyOf, classifyCreate, codedErrorIn, readBody, replyOf } from '../answers.ts';
 import type { Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
-import { createIdNameWarning, findJobId } from '../jobs/job-id.ts';
+import { createIdNameWarning, findJobId } from '../jobs/find-job-id.ts';
 import { cancelOutcomes, createJobObjectReader } from '../jobs/vendor-job-object.ts';
 import { findJobOfCreate } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';

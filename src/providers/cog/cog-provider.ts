@@ -21,7 +21,7 @@ import { maxVideoBytes } from '../../platform/outbound/resumable-download.ts';
 import { downloadResult } from '../download-result.ts';
 import { mediaDataUrls, refusedAsTooLarge } from '../requests/media-parts.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
-import { mediaFor, taskValues } from '../requests/task-values.ts';
+import { fetchMediaOfTemplate, taskValues } from '../requests/task-values.ts';
 import { extractVideo } from './extract-video.ts';
 
 export type CogProviderDeps = {
@@ -119,7 +119,7 @@ async function whileCheckingStart<T>(
 
 async function predictionBody(request: JobRequest, config: FrozenConfig): Promise<RequestBody | Refused> {
   const { input: template } = inputSchema.parse(config.options['parameters']);
-  const { used, shape } = await mediaFor(template, request);
+  const { used, shape } = await fetchMediaOfTemplate(template, request);
   const media = await mediaDataUrls(used, { maxImageBytes, maxClipBytes });
   if (media === undefined) return refusedAsTooLarge('reference media of this size');
   return jsonBody({ input: fillPlaceholders(template, taskValues(request, config, shape, media)) });

@@ -5,7 +5,7 @@ import type { FrozenConfig, JobRequest, NotAccepted, Refused } from '../provider
 import { type Upload, uploadMedia } from '../requests/upload-media.ts';
 import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
 import type { FormFile } from '../requests/request-bodies.ts';
-import { mediaFor, taskValues } from '../requests/task-values.ts';
+import { fetchMediaOfTemplate, taskValues } from '../requests/task-values.ts';
 
 // A workflow of ComfyUI as its editor exports it for the API: a map of nodes, with placeholders in their inputs. Its form is
 // checked when the catalogue is read. Both kinds that run workflows fill it in here.
@@ -31,7 +31,7 @@ export async function uploadAndFillWorkflow(
   config: FrozenConfig,
   uploading: Uploading,
 ): Promise<{ readonly graph: JsonValue | undefined } | NotAccepted | Refused> {
-  const { used, shape } = await mediaFor(workflow, request);
+  const { used, shape } = await fetchMediaOfTemplate(workflow, request);
   const media = await uploadMedia(used, limits, (file) => stored(file, uploading));
   if ('kind' in media) return media;
   return { graph: fillPlaceholders(workflow, taskValues(withTexts(request), config, shape, media)) };

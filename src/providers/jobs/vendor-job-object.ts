@@ -1,5 +1,12 @@
 import type { JsonObject } from '../../platform/text/json.ts';
-import { classifyPoll, createStateReader, declinesCancel, noVerdict, type NoVerdict, type Reply } from '../answers.ts';
+import {
+  classifyPoll,
+  createStateReader,
+  declinesCancel,
+  noVerdict,
+  type PollWithoutBody,
+  type Reply,
+} from '../answers.ts';
 import type { CancelOutcome, Job, JobStatus, Warn } from '../provider-contract.ts';
 
 // Most APIs answer with a record of the job to its creation, to a read and to a cancellation. An adapter declares how its vendor
@@ -43,7 +50,7 @@ export function createJobObjectReader<Read extends JobRecord>(rules: JobObjectRu
   const readState = createStateReader(rules.states, warn);
   const stateIn = ({ status }: Read): JobState => readState(status);
   /** A record of another job proves nothing. */
-  const read = (reply: Reply, id: string): { readonly record: Read } | NoVerdict => {
+  const read = (reply: Reply, id: string): { readonly record: Read } | PollWithoutBody => {
     const poll = classifyPoll(reply, isMissing);
     if ('status' in poll) return poll;
     const record = recordIn(poll.body);
@@ -73,7 +80,7 @@ export function createJobObjectReader<Read extends JobRecord>(rules: JobObjectRu
 }
 
 /** The outcome of a cancellation that was answered without a record. */
-export function cancelOutcomeWithoutJob(reply: Reply, { status }: NoVerdict): CancelOutcome {
+export function cancelOutcomeWithoutJob(reply: Reply, { status }: PollWithoutBody): CancelOutcome {
   if (status.state === 'missing') return 'ended';
   return declinesCancel(reply) ? 'runs_on' : 'unclear';
 }

@@ -13,7 +13,7 @@ import {
   type VendorError,
 } from '../answers.ts';
 import type { CancelOutcome, UpstreamError, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
-import { createIdNameWarning, findJobId } from '../jobs/job-id.ts';
+import { createIdNameWarning, findJobId } from '../jobs/find-job-id.ts';
 import {
   createJobObjectReader,
   type EndState,

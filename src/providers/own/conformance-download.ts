@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { detailOf, replyOf } from '../answers.ts';
 import { failed, pass, skipped, type Verdict } from './conformance-report.ts';
-import type { Conformance } from './conformance-run.ts';
+import type { Conformance } from './conformance-recorder.ts';
 
 // The video of a job in a check: whole, and from any byte on.
 

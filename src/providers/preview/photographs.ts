@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ReferenceImage } from '../../catalogue/media/media-by-role.ts';
-import type { Layer, Stretch } from './layers.ts';
+import type { Layer, Stretch } from './compose-layers.ts';
 
 /** Half a second, or a third of a shot where shots are short. */
 const longestFadeFrames = 12;

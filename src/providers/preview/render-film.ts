@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { frameSize } from '../../catalogue/media/frame-size.ts';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import type { GeneratedVideo, JobRequest, Workspace } from '../provider-contract.ts';
-import { framesPerSecond, layersGraph, writeStills, type Layer } from './layers.ts';
+import { framesPerSecond, layersGraph, writeStills, type Layer } from './compose-layers.ts';
 import { photographs } from './photographs.ts';
 import { createRandom, filmSeed } from './film-random.ts';
 import { choosePalette, drawn } from './scenes/drawing.ts';

@@ -25,7 +25,7 @@ export const sizeParameters = {
 };
 const parametersSchema = z.object({ ...sizeParameters, fps: z.int().default(24) });
 
-/** The values of a task; the media are in the form of the upstream, made from those that `mediaFor` returned. */
+/** The values of a task; the media are in the form of the upstream, made from those that `fetchMediaOfTemplate` returned. */
 export function taskValues(
   request: JobRequest,
   { options }: FrozenConfig,
@@ -53,7 +53,7 @@ const placeholdersOfRole = {
 } as const satisfies Record<MediaRole, Parameters<typeof usesPlaceholder>[1]>;
 
 /** Fetches the media that a template uses: those of the roles in it, and the leading image if it gives the size of the video. */
-export async function mediaFor(
+export async function fetchMediaOfTemplate(
   template: unknown,
   { input, media }: Pick<JobRequest, 'input' | 'media'>,
 ): Promise<{ readonly used: ReferenceMedia; readonly shape: ReferenceMedia }> {

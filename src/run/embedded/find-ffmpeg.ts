@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ffmpegBinary } from '../../media/ffmpeg/ffmpeg-binary.ts';
+import { requireFfmpeg } from '../../media/ffmpeg/ffmpeg-binary.ts';
 import { messageOf, SetupError } from '../../platform/errors.ts';
 import { downloadProgram, type PackagedProgram } from './download-program.ts';
 
@@ -47,7 +47,7 @@ export function cachedFfmpeg(cacheFolder: string): string {
  * same current build. If PyPI is unreachable, a program on the PATH replaces it.
  */
 export async function findFfmpeg({ explicitPath, cacheFolder, log, files }: FfmpegSearch): Promise<string> {
-  if (explicitPath !== undefined) return ffmpegBinary(explicitPath);
+  if (explicitPath !== undefined) return requireFfmpeg(explicitPath);
   const cached = cachedFfmpeg(cacheFolder);
   if (runs(cached)) return cached;
   log(`Downloading ${pinnedFfmpeg.title} (about 65 MB, once) to ${cacheFolder}.`);
@@ -67,7 +67,7 @@ export async function findFfmpeg({ explicitPath, cacheFolder, log, files }: Ffmp
 
 function runs(binary: string): boolean {
   try {
-    ffmpegBinary(binary);
+    requireFfmpeg(binary);
     return true;
   } catch {
     return false;

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { countStuckTasks } from '../../tasks/list/task-list.ts';
+import { countStuckTasks } from '../../tasks/list/unfinished-tasks.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../../library/operations/overview-counts.ts';
 import { readLastChecks } from '../../credits/maintenance-times.ts';
 import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';

@@ -1,4 +1,4 @@
-import type { CallbackFormat } from './callback-format.ts';
+import type { CallbackFormat } from './callback-format-type.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import { taskRecord } from '../public-record.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';

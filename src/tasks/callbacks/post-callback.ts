@@ -4,7 +4,7 @@ import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
 import { signWebhook } from '../../platform/outbound/webhook-signature.ts';
-import type { SignedCallback } from './callback-format.ts';
+import type { SignedCallback } from './callback-format-type.ts';
 import { callbackTimeoutMs, webhookId } from './callback-schedule.ts';
 import { type Exchange, exchangeOf } from './recorded-exchange.ts';
 import { recordedError } from './receiver-error.ts';

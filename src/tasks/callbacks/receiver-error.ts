@@ -23,9 +23,9 @@ const kinds: Readonly<Record<string, ReceiverError>> = { connect: 'refused', tls
 
 /** The error that the account reads. */
 export function receiverError(recorded: string | undefined): ReceiverError {
-  return isOfPublic(recorded) ? (kinds[errorKind(recorded) ?? ''] ?? 'closed') : 'unreachable';
+  return isFromPublicAddress(recorded) ? (kinds[errorKind(recorded) ?? ''] ?? 'closed') : 'unreachable';
 }
 
-export function isOfPublic(recorded: string | undefined): boolean {
+export function isFromPublicAddress(recorded: string | undefined): boolean {
   return recorded?.startsWith(publicMark) === true;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { callbackTimeoutMs, testTaskId } from './callback-schedule.ts';
-import { isOfPublic, type ReceiverError, receiverError } from './receiver-error.ts';
+import { isFromPublicAddress, type ReceiverError, receiverError } from './receiver-error.ts';
 import type { Dialect } from '../../accounts/keys/api-key.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import { noLinks, taskRecord } from '../public-record.ts';
@@ -10,7 +10,7 @@ import type { Log } from '../../platform/log/log.ts';
 import { brandToken } from '../../platform/brand/brand.ts';
 import { createGuardedClient, type GuardedClientOptions } from '../../platform/outbound/guarded-client.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
-import type { CallbackFormat } from './callback-format.ts';
+import type { CallbackFormat } from './callback-format-type.ts';
 import { createCallbackPoster } from './post-callback.ts';
 import { readClock } from '../../platform/database/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -58,7 +58,7 @@ export function createTestCallbacks({ db, box, log, models, formatOf, serviceNam
         secrets: () => ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event'),
         signal: AbortSignal.timeout(2 * callbackTimeoutMs),
       });
-      if (status === undefined && !isOfPublic(error)) await delay(startedAt + callbackTimeoutMs - Date.now());
+      if (status === undefined && !isFromPublicAddress(error)) await delay(startedAt + callbackTimeoutMs - Date.now());
       return status ?? receiverError(error);
     },
     close: () => client.close(),

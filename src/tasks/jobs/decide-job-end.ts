@@ -4,7 +4,7 @@ import { estimateCost } from '../../catalogue/prices/upstream-cost.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { CancelOutcome, Cost, JobTerms, UpstreamError } from '../../providers/provider-contract.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { JobBase, Next, Stop } from './job.ts';
+import type { JobBase, Next, Stop } from './attempt-job.ts';
 import { endProviderJob, type JobEnd, recordUpstreamEnd } from './job-ends.ts';
 import { failureFor, providerFailures } from './job-failures.ts';
 import { listProviderJobs } from './provider-jobs.ts';

@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Providers } from '../../providers/registry.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { JobBase, JobIn, Stop } from './job.ts';
+import type { JobBase, JobIn, Stop } from './attempt-job.ts';
 import { failureFor, providerFailures } from './job-failures.ts';
 import type { ProviderJob } from './provider-jobs.ts';
 import { reserveSlot } from './slots.ts';

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
-import { listUnfinishedTasks } from '../../tasks/list/task-list.ts';
+import { listUnfinishedTasks } from '../../tasks/list/unfinished-tasks.ts';
 import { listKnownTasks } from '../../tasks/list/task-reports.ts';
 import { failAndRefund } from '../../tasks/task-rows.ts';
 import { freshMs, readPollers } from '../connection/server-facts.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorOf, failureIn } from '../../../activities/generation/failures.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
-import type { Stop } from '../../../src/tasks/jobs/job.ts';
+import type { Stop } from '../../../src/tasks/jobs/attempt-job.ts';
 
 for (const [pauseMs, nextRetryDelay] of [
   [0, 1_000],

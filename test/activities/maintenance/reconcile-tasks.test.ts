@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WorkflowDescription } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import type { FailCode } from '../../../src/catalogue/tasks/task.ts';
-import { countStuckTasks } from '../../../src/tasks/list/task-list.ts';
+import { countStuckTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { cancelGraceMs, completeTask, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { madeUpResult } from '../../support/tasks/tasks.ts';
 import { catalogueAt } from '../../support/service/worker-parts.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ErrorCode, HttpError, invalidRequest } from '../../../src/api/core/http-error.ts';
+import type { ErrorCode } from '../../../src/api/core/error-catalogue.ts';
+import { HttpError, invalidRequest } from '../../../src/api/core/http-error.ts';
 import { arkErrors } from '../../../src/api/dialects/ark/ark-error.ts';
 import { openAIErrors } from '../../../src/api/dialects/openai/openai-error.ts';
 import { openRouterErrors } from '../../../src/api/dialects/openrouter/openrouter-error.ts';

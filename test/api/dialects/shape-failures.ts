@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { errorCatalogue, type ErrorCode } from '../../../src/api/core/http-error.ts';
+import { errorCatalogue, type ErrorCode } from '../../../src/api/core/error-catalogue.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { withUploadSlot } from '../../../src/api/core/limits/upload-slots.ts';
 import { maxUploads } from '../../../src/media/references/upload-rules.ts';

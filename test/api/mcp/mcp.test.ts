@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { revokeApiKey } from '../../../src/accounts/keys/keys.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
-import { errorCatalogue } from '../../../src/api/core/http-error.ts';
+import { errorCatalogue } from '../../../src/api/core/error-catalogue.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { waitFor } from '../../support/wait-for.ts';

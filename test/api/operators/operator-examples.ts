@@ -8,7 +8,7 @@ import { scopes } from '../../../src/accounts/keys/api-key.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
 import { listProviderSwitches } from '../../../src/tasks/jobs/provider-pools.ts';
 import { setPrice } from '../../../src/credits/prices/prices.ts';
-import { listSignUps, requestSignUp } from '../../../src/credits/sign-up/sign-up.ts';
+import { listSignUps, requestSignUp } from '../../../src/credits/sign-up/request-sign-up.ts';
 
 /** A body that changes something, one that is refused, and whether doing it again changes anything. */
 export type Example = {

@@ -8,7 +8,7 @@ import {
   providerSchema as schema,
   type ProviderSettings,
 } from '../../../src/catalogue/file/provider-schema.ts';
-import { effectiveRules } from '../../../src/catalogue/models/model-rules.ts';
+import { effectiveRules } from '../../../src/catalogue/models/input-rules.ts';
 
 const baseUrl = 'https://upstream.example/v1';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inputErrorsOfModel, remainingTiersOf } from '../../../src/catalogue/models/upstreams-for-task.ts';
 import type { TierEntry } from '../../../src/catalogue/file/catalogue-schema.ts';
-import { effectiveRules } from '../../../src/catalogue/models/model-rules.ts';
+import { effectiveRules } from '../../../src/catalogue/models/input-rules.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
 const input = withDefaults({ prompt: 'A cat' });

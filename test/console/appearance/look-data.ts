@@ -2,7 +2,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { limitAccountAs } from '../../../src/accounts/accounts.ts';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
 import { createApiKey } from '../../../src/accounts/keys/keys.ts';
-import { sharePath, shareVideo } from '../../../src/library/gallery/share-links.ts';
+import { sharePathPrefix, shareVideo } from '../../../src/library/gallery/share-links.ts';
 import { createInvitation, pathOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { setPriceAs } from '../../../src/credits/prices/prices.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -94,7 +94,7 @@ async function createLinks(db: Database, accountId: string, taskId: string) {
   const link = { taskId, title: 'A boat at dusk', showsAccount: true, expiresAt: Date.now() + 86_400_000 };
   const shared = await shareVideo(db, { accountId, by, origin }, link);
   if (shared.kind !== 'shared') throw new Error(`the video was not shared: ${shared.kind}`);
-  return { invitation: pathOfLink(invitation), shared: sharePath + shared.token };
+  return { invitation: pathOfLink(invitation), shared: sharePathPrefix + shared.token };
 }
 
 /** Spreads the tasks, and what belongs to them, over the last two weeks by their order. */

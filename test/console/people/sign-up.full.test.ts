@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import type { SignUpPolicy } from '../../../src/credits/sign-up/sign-up.ts';
+import type { SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { password, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

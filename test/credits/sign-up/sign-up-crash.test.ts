@@ -5,7 +5,12 @@ import { createMailQueue, mailKeyPurpose } from '../../../src/platform/mail/mail
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { confirmSignUp } from '../../../src/credits/sign-up/confirm-sign-up.ts';
 import { findLink, type Link, type NewLink } from '../../../src/accounts/sign-in/one-time-links.ts';
-import { listSignUps, renewSignUpAs, requestSignUp, type SignUpPolicy } from '../../../src/credits/sign-up/sign-up.ts';
+import {
+  listSignUps,
+  renewSignUpAs,
+  requestSignUp,
+  type SignUpPolicy,
+} from '../../../src/credits/sign-up/request-sign-up.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createCodesAs, redeemCode } from '../../../src/credits/ledger/redemption-codes.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../src/accounts/sign-in/identity-provider.ts';
 import { oidcCallbackPath } from '../../../src/api/sign-in/oidc-routes.ts';
-import type { SignUpPolicy } from '../../../src/credits/sign-up/sign-up.ts';
+import type { SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { startIdentityProvider, type TestIdentityProvider, visit } from '../../support/servers/oidc-server.ts';
 import { newBrowser, shell } from '../../support/service/person.ts';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { maxArchived } from '../../../src/library/gallery/archive.ts';
-import { markMediaDeleted } from '../../../src/tasks/list/task-list.ts';
+import { markMediaDeleted } from '../../../src/tasks/list/expired-media.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { openFiles } from '../../support/processes/open-files.ts';
 import { waitFor } from '../../support/wait-for.ts';

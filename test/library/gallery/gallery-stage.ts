@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { completeTask } from '../../../src/tasks/task-rows.ts';
 import type { TaskParam } from '../../../src/catalogue/tasks/task.ts';
-import type { ErrorCode } from '../../../src/api/core/http-error.ts';
+import type { ErrorCode } from '../../../src/api/core/error-catalogue.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import type { HttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../../support/tasks/tasks.ts';

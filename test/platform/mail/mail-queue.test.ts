@@ -5,7 +5,7 @@ import { createMailQueue, mailKeyPurpose, maxAttempts } from '../../../src/platf
 import { mailServiceOf, ownBrand } from '../../../src/platform/brand/brand.ts';
 import { sendDueMails, sendMailsUntilClosed } from '../../../src/platform/mail/send-mails.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import type { SignUpPolicy } from '../../../src/credits/sign-up/sign-up.ts';
+import type { SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { linkIn, type MailServer, startMailServer, tokenIn } from '../../support/servers/mail-server.ts';
 import { newBrowser, newMember, newPerson, type Person } from '../../support/service/person.ts';

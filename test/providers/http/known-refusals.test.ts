@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
-import { ruleErrors } from '../../../src/catalogue/models/model-rules.ts';
+import { ruleErrors } from '../../../src/catalogue/models/input-rules.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 

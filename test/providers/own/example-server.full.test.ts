@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { checkConformance } from '../../../src/providers/own/conformance.ts';
+import { checkConformance } from '../../../src/providers/own/check-conformance.ts';
 import { createOwnProvider } from '../../../src/providers/own/own-provider.ts';
 import { skipWithoutPython, startExample } from '../../fakes/example-upstream.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';

@@ -9,7 +9,7 @@ import { DatabaseUnavailable } from '../../../src/platform/database/database.ts'
 import { runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { markPaymentsReconciled } from '../../../src/credits/maintenance-times.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { markStuck } from '../../../src/tasks/list/task-list.ts';
+import { markStuck } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

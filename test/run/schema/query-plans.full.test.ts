@@ -21,7 +21,10 @@ import { reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { listModelTroubles } from '../../../src/tasks/jobs/model-trouble.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { countTasks } from '../../../src/tasks/list/count-tasks.ts';
-import * as lists from '../../../src/tasks/list/task-list.ts';
+import { listExpiredMedia } from '../../../src/tasks/list/expired-media.ts';
+import { listTasks } from '../../../src/tasks/list/task-list.ts';
+import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
+import { listDueTerminations } from '../../../src/tasks/list/workflow-terminations.ts';
 import { sqlTaskEventId } from '../../../src/tasks/task-end-event.ts';
 import * as tasks from '../../../src/tasks/task-rows.ts';
 import { listExpiredUploads } from '../../../src/media/references/upload-rows.ts';
@@ -97,10 +100,10 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
   reconcile: async ({ watched, taskId }) => {
     const job = { taskId, ordinal: 1, provider: 'preview', jobId: undefined, isOld: false };
     const delivery = { taskId, deliveryId: taskId, dueAtUs: 1 };
-    await lists.listUnfinishedTasks(watched, { minAgeMs: 60_000, after: taskId, limit: 200 });
+    await listUnfinishedTasks(watched, { minAgeMs: 60_000, after: taskId, limit: 200 });
     await listOverdueDeliveries(watched, { minAgeMs: 60_000, after: delivery, limit: 200 });
     await listUnsettledJobs(watched, { minAgeMs: 60_000, after: job, limit: 200 });
-    await lists.listDueTerminations(watched, { after: { ...delivery, reason: 'a test' }, limit: 200 });
+    await listDueTerminations(watched, { after: { ...delivery, reason: 'a test' }, limit: 200 });
   },
   'read a statement': async ({ watched, account: { accountId } }) => {
     for (const month of ['2026-01', new Date().toISOString().slice(0, 7)])
@@ -111,7 +114,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     checkBooks(watched, { accounts: [accountId], capped: [accountId] }),
   housekeeping: async ({ watched, taskId }) => {
     const task = { taskId, accountId: taskId, uploadIds: [], isLast: false, dueAtUs: 1 };
-    await lists.listExpiredMedia(watched, { retentionMs: 1e9, leftoverMs: 1e8, after: { taskId }, limit: 200 });
+    await listExpiredMedia(watched, { retentionMs: 1e9, failedTaskMediaMs: 1e8, after: { taskId }, limit: 200 });
     await listExpiredUploads(watched, { after: { uploadId: taskId, expiresAtUs: 1 }, limit: 200 });
     await listOwedDeletions(watched, { after: task, limit: 200 });
     await deleteExpiredContent(watched, 0, 500);
@@ -128,9 +131,9 @@ for (const state of [undefined, ...taskStates]) {
       account,
     }) => {
       const page = { state, after: isFirst ? undefined : taskId, limit: 50 };
-      await lists.listTasks(watched, { ...page, accountId: account.accountId });
+      await listTasks(watched, { ...page, accountId: account.accountId });
       await assertPlans();
-      await lists.listTasks(watched, page);
+      await listTasks(watched, page);
     };
   }
 }
@@ -142,7 +145,7 @@ for (const [name, filter] of Object.entries({
   'a whole id': { search: { taskId: uuidv7(), idPart: undefined, words: undefined } },
 } as const)) {
   cases[`list tasks by ${name}`] = ({ watched, account: { accountId } }) =>
-    lists.listTasks(watched, { accountId, ...filter, limit: 50 });
+    listTasks(watched, { accountId, ...filter, limit: 50 });
   cases[`count tasks by ${name}`] = ({ watched, account: { accountId } }) =>
     countTasks(watched, { accountId, ...filter });
 }

@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import assert from 'node:assert/strict';
-import { errorCatalogue } from '../../../src/api/core/http-error.ts';
+import { errorCatalogue } from '../../../src/api/core/error-catalogue.ts';
 
 /** A response as it came over the socket. `json` is its envelope; reading it fails for another body. */
 export type Answer = {

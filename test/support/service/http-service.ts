@@ -11,7 +11,7 @@ import { ownBrand } from '../../../src/platform/brand/brand.ts';
 import { type AppNeeds, createApp } from '../../../src/api/app.ts';
 import { createLimiters } from '../../../src/api/core/limits/limiters.ts';
 import { noModerator } from '../../../src/providers/moderation/moderator.ts';
-import { closedSignUp } from '../../../src/credits/sign-up/sign-up.ts';
+import { closedSignUp } from '../../../src/credits/sign-up/request-sign-up.ts';
 import { noRequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import type { TaskToStop } from '../../../src/tasks/end/cancel-task.ts';
 import { type OrderDeps, orderTask } from '../../../src/tasks/accept/order-task.ts';

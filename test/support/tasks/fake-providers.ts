@@ -1,5 +1,5 @@
 import type { CatalogueModel } from '../../../src/catalogue/file/catalogue-schema.ts';
-import { effectiveRules } from '../../../src/catalogue/models/model-rules.ts';
+import { effectiveRules } from '../../../src/catalogue/models/input-rules.ts';
 import { defaultModels } from '../../../src/catalogue/models/model.ts';
 import type { RunProvider, Provider } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';

@@ -5,7 +5,7 @@ import { findAccount } from '../../../src/accounts/accounts.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { bookCredits } from '../../../src/credits/ledger/credits.ts';
-import { listUnfinishedTasks } from '../../../src/tasks/list/task-list.ts';
+import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { defaultQueueLimits } from '../../../src/platform/database/connection-queue.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';

@@ -8,7 +8,7 @@ import type { Task } from '../../../src/catalogue/tasks/task.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import type { RunningPart, Settings } from '../../../src/run/config/process-settings.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
-import { countStuckTasks } from '../../../src/tasks/list/task-list.ts';
+import { countStuckTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createInstallation } from '../../support/service/test-installation.ts';

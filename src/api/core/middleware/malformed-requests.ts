@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Step } from '../context.ts';
-import { HttpError, maxUrlLength } from '../http-error.ts';
+import { HttpError } from '../http-error.ts';
+import { maxUrlLength } from '../request-sizes.ts';
 
 /**
  * If one of these headers is sent twice, Node uses the first, and a proxy in

@@ -2,7 +2,7 @@ import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } f
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Context, Step } from '../context.ts';
-import { sharePath } from '../../../library/gallery/share-links.ts';
+import { sharePathPrefix } from '../../../library/gallery/share-links.ts';
 import { isOfConsole } from '../endpoint.ts';
 import type { Emits } from '../../../platform/metrics/emits.ts';
 import { type FinishedRequest, maxEndpointLength } from '../../../library/request-log/logged-requests.ts';
@@ -54,7 +54,7 @@ function logLine(ctx: Context) {
 
 /** The path of a share link holds its secret. */
 function loggedPath(path: string): string {
-  return path.startsWith(sharePath) ? `${sharePath}…` : path;
+  return path.startsWith(sharePathPrefix) ? `${sharePathPrefix}…` : path;
 }
 
 /** Before a response is sent, Koa's status is a 404. */

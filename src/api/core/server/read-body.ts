@@ -6,7 +6,8 @@ import { isObject } from '../../../platform/text/json.ts';
 import { fieldPath } from '../../../platform/text/field-errors.ts';
 import { isPlainText, notPlainTextMessage } from '../../../catalogue/input/request-text.ts';
 import type { Context } from '../context.ts';
-import { HttpError, invalidRequest, maxBodyBytes } from '../http-error.ts';
+import { HttpError, invalidRequest } from '../http-error.ts';
+import { maxBodyBytes } from '../request-sizes.ts';
 
 export async function readJson(ctx: Context, maxBytes = maxBodyBytes): Promise<Readonly<Record<string, unknown>>> {
   requireUnpacked(ctx);
@@ -49,14 +50,19 @@ export function announcedFileBytes(ctx: Context, maxBytes: number): number {
 }
 
 /** The limit of a body by its first bytes, below which no file is refused. */
-export type FileLimit = {
+export type LimitByFirstBytes = {
   readonly minBytes: number;
   readonly startBytes: number;
   readonly limitOf: (start: Buffer) => number;
 };
 
 /** Writes the body to a new file, chunk by chunk. */
-export async function saveBytes(ctx: Context, path: string, maxBytes: number, limit?: FileLimit): Promise<void> {
+export async function saveBytes(
+  ctx: Context,
+  path: string,
+  maxBytes: number,
+  limit?: LimitByFirstBytes,
+): Promise<void> {
   await using file = await openFile(path, 'wx');
   let [start, bytes] = [Buffer.alloc(0), 0];
   await receiveBody(ctx.req, maxBytes, async (chunk) => {

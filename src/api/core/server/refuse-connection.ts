@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { jsonHeaders } from '../context.ts';
-import { type ErrorCode, HttpError } from '../http-error.ts';
+import type { ErrorCode } from '../error-catalogue.ts';
+import { HttpError } from '../http-error.ts';
 
 /**
  * `isOver` is true once the response was sent or the client has disconnected.

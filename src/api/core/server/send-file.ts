@@ -2,7 +2,8 @@ import type { Stats } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import send from 'send';
 import type { Context } from '../context.ts';
-import { type ErrorCode, HttpError } from '../http-error.ts';
+import type { ErrorCode } from '../error-catalogue.ts';
+import { HttpError } from '../http-error.ts';
 
 const failureByStatus: Readonly<Record<number, ErrorCode>> = {
   404: 'media_missing',

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../../../platform/errors.ts';
-import { maxHeaderBytes } from '../http-error.ts';
+import { maxHeaderBytes } from '../request-sizes.ts';
 import { limitBodyTime } from './body-time-limit.ts';
 import { type Exchange, refuseConnection } from './refuse-connection.ts';
 

@@ -1,4 +1,4 @@
-import type { SignedCallback } from '../../../tasks/callbacks/callback-format.ts';
+import type { SignedCallback } from '../../../tasks/callbacks/callback-format-type.ts';
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { aliasOf, type ModelCatalogue } from '../../../catalogue/models/model.ts';

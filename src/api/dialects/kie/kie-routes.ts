@@ -10,7 +10,8 @@ import { defineEndpoint } from '../../core/define-endpoint.ts';
 import { mediaDeleted } from '../../media/send-media.ts';
 import type { WithDb } from '../../core/endpoint.ts';
 import type { LinkStore } from '../../tasks/task-view.ts';
-import { HttpError, invalidRequest, maxUrlLength } from '../../core/http-error.ts';
+import { HttpError, invalidRequest } from '../../core/http-error.ts';
+import { maxUrlLength } from '../../core/request-sizes.ts';
 import { required } from '../../core/request-fields.ts';
 
 function requireKie(dialect: Dialect): void {

@@ -15,7 +15,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BucketLocation } from '../store-location.ts';
 import { errorCode } from '../../../platform/errors.ts';
-import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameExtensions } from '../media-key.ts';
+import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameExtensions } from '../check-media-key.ts';
 import type { MediaFiles, MediaToSend, ServedFile, Passing, StoredFile } from '../result-store.ts';
 import {
   createS3Client,

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import type { FrameSize } from '../../../catalogue/media/frame-size.ts';
-import type { Layer } from '../layers.ts';
+import type { Layer } from '../compose-layers.ts';
 import { choose, type Random } from '../film-random.ts';
 
 /** Colors as `#rrggbb`, from the darkest to the lightest. White titles are readable on all but `glow`. */

@@ -1,4 +1,4 @@
-import type { Layer } from '../layers.ts';
+import type { Layer } from '../compose-layers.ts';
 import { drawn, gradient, mix, rectangle } from '../scenes/drawing.ts';
 import type { SceneRequest } from '../scenes/scenes.ts';
 import { drawnText, fittedText } from './drawn-text.ts';

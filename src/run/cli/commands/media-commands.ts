@@ -9,7 +9,7 @@ import { adoptStores } from '../../../media/store/installation-ownership.ts';
 import type { MediaFiles } from '../../../media/store/result-store.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import { type StoredResult, listStoredResults } from '../../../tasks/list/task-reports.ts';
-import { markMediaDeleted } from '../../../tasks/list/task-list.ts';
+import { markMediaDeleted } from '../../../tasks/list/expired-media.ts';
 import { addCommand } from '../add-command.ts';
 import { interrupted, listenForInterruptions } from '../interruption.ts';
 import { type Answer, CommandError, isJson, printAnswer } from '../output.ts';

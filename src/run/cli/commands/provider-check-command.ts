@@ -15,15 +15,15 @@ import { withDeadline } from '../../../platform/outbound/deadlines-and-slots.ts'
 import { OutboundError } from '../../../platform/outbound/outbound-error.ts';
 import { createProviderClient } from '../../../platform/outbound/provider-client.ts';
 import type { JsonObject } from '../../../platform/text/json.ts';
-import { checkConformance } from '../../../providers/own/conformance.ts';
+import { checkConformance } from '../../../providers/own/check-conformance.ts';
 import type { Finding } from '../../../providers/own/conformance-report.ts';
-import type { Conformance } from '../../../providers/own/conformance-run.ts';
+import type { Conformance } from '../../../providers/own/conformance-recorder.ts';
 import { requestBody } from '../../../providers/own/own-provider.ts';
 import { addCommand } from '../add-command.ts';
 import { id, textUpTo, wholeNumber } from '../arguments.ts';
 import { interrupted, listenForInterruptions } from '../interruption.ts';
 import { CommandError, isJson, printAnswer, wrongUsage } from '../output.ts';
-import { adviseOn, trialRequest } from '../generate/trial-request.ts';
+import { adviseOn, trialRequest } from '../generate/trial-and-advice.ts';
 
 export function addProviderCheckCommand(program: Command, provider: Command): void {
   addCommand(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readHttpFile } from '../../../catalogue/file/catalogue-file.ts';
-import { rulesOfModel } from '../../../catalogue/models/model-rules.ts';
+import { rulesOfModel } from '../../../catalogue/models/input-rules.ts';
 import { readVideo } from '../../../media/video/read-video.ts';
 import { secretReader } from '../../config/config.ts';
 import { withDefaults } from '../../../catalogue/input/task-input.ts';
@@ -18,7 +18,7 @@ import { createHttpProvider } from '../../../providers/http/http-provider.ts';
 import type { Trace } from '../../../providers/http/expression-reader.ts';
 import { addCommand } from '../add-command.ts';
 import { type Answer, CommandError, isJson, printAnswer } from '../output.ts';
-import { adviseOn, trialDeadlineMs, trialRequest } from './trial-request.ts';
+import { adviseOn, trialDeadlineMs, trialRequest } from './trial-and-advice.ts';
 
 export function addProviderTryCommand(program: Command, provider: Command): void {
   addCommand(provider, 'try', 'builtin:kie', './upstream.yaml --send --key-env UPSTREAM_KEY')

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { frameSizes, type FrameSize } from '../../../../src/catalogue/media/frame-size.ts';
-import type { Layer } from '../../../../src/providers/preview/layers.ts';
+import type { Layer } from '../../../../src/providers/preview/compose-layers.ts';
 import { createRandom } from '../../../../src/providers/preview/film-random.ts';
 import { choosePalette } from '../../../../src/providers/preview/scenes/drawing.ts';
 import { titleLayers, titleOf } from '../../../../src/providers/preview/titles/title-layers.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
-import { checkConformance } from '../../../src/providers/own/conformance.ts';
+import { checkConformance } from '../../../src/providers/own/check-conformance.ts';
 import { type Finding, type Rule, rules } from '../../../src/providers/own/conformance-report.ts';
 import { type Break, recordOf, refusal, startProtocolServer, versionOf } from '../../fakes/own-protocol-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

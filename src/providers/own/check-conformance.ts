@@ -16,7 +16,7 @@ import {
   putWhenFree,
   type Run,
   stopTimeoutMs,
-} from './conformance-run.ts';
+} from './conformance-recorder.ts';
 import { checkRange, checkDownload } from './conformance-download.ts';
 
 // Plays Videogen's requests, and their failures, against a running server of docs/providers/own.md.

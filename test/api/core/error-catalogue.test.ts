@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ErrorCode, errorCatalogue, HttpError } from '../../../src/api/core/http-error.ts';
+import { type ErrorCode, errorCatalogue } from '../../../src/api/core/error-catalogue.ts';
+import { HttpError } from '../../../src/api/core/http-error.ts';
 
 const codes = Object.keys(errorCatalogue) as ErrorCode[]; // The keys of the catalogue.
 const headerOf = (code: ErrorCode, name: string) => new HttpError(code).headers[name];

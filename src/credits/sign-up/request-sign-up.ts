@@ -106,7 +106,7 @@ export function requestSignUp(
 }
 
 /** A request whose link was not used yet. Times are Unix milliseconds. */
-export type OpenSignUp = {
+export type UnconfirmedSignUp = {
   readonly linkId: string;
   readonly email: string;
   readonly address: string;
@@ -117,7 +117,7 @@ export type OpenSignUp = {
 };
 
 /** The open requests, newest first. */
-export const listSignUps = many<OpenSignUp, [limit: number]>({
+export const listSignUps = many<UnconfirmedSignUp, [limit: number]>({
   name: 'list-sign-ups',
   text: `
 select id as "linkId", email, address, created_at as "createdAt", expires_at as "expiresAt",

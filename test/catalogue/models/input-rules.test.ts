@@ -7,7 +7,7 @@ import {
   ruleErrors,
   imageSizeRefusal,
   rules,
-} from '../../../src/catalogue/models/model-rules.ts';
+} from '../../../src/catalogue/models/input-rules.ts';
 import { type ModelInput, standardInput, withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
 const ratios = standardInput.fields.ratio.values;

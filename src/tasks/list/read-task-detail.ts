@@ -1,0 +1,17 @@
+import type { Database } from '../../platform/database/database.ts';
+import { listTaskEntries } from '../../credits/ledger/credits.ts';
+import { findDelivery, listDeliveryAttempts } from '../callbacks/deliveries.ts';
+import { listProviderJobs } from '../jobs/provider-jobs.ts';
+
+/**
+ * Reads the ledger entries, upstream jobs and callback of a task, which are not
+ * part of its record.
+ */
+export async function readTaskDetail(db: Database, taskId: string) {
+  return {
+    ledger: await listTaskEntries(db, taskId),
+    providerJobs: await listProviderJobs(db, taskId),
+    delivery: await findDelivery(db, taskId),
+    attempts: await listDeliveryAttempts(db, taskId),
+  };
+}

@@ -1,0 +1,69 @@
+import type { Task } from '../../catalogue/tasks/task.ts';
+import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { type AgedPageQuery, many, one } from '../../platform/database/statement.ts';
+
+export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
+  readonly model: string;
+  /** Milliseconds since its creation, by the database's clock. */
+  readonly ageMs: number;
+  /** The time in which its generation has run, over all attempts, until their last reports. */
+  readonly ranMs: number;
+  readonly deadlineMs: number;
+  /**
+   * True if the code of its workflow had failed when the workflow was last
+   * described.
+   */
+  readonly isStuck: boolean;
+  /** True if an attempt was alive in the last two minutes. */
+  readonly isGenerating: boolean;
+  /** True if its job has ended upstream and its video is not fetched yet. */
+  readonly isFetching: boolean;
+};
+
+/** Lists unfinished tasks older than `minAgeMs`, oldest first. */
+export const listUnfinishedTasks = many<UnfinishedTask, [page: AgedPageQuery]>({
+  name: 'list-unfinished-tasks',
+  text: `
+select id as "taskId", account_id as "accountId", model, state, (extract(epoch from now() - created_at) * 1000)::bigint as "ageMs",
+  generation_spent_ms + (extract(epoch from
+    coalesce(attempt_seen_at - attempt_started_at, case when attempt_seen_at is null then now() - generation_started_at end,
+      interval '0')) * 1000)::bigint as "ranMs",
+  deadline_ms as "deadlineMs", stuck_since is not null as "isStuck",
+  coalesce(attempt_seen_at > now() - interval '2 minutes', false) as "isGenerating",
+  coalesce((select true from provider_jobs
+    where task_id = tasks.id and upstream_ended_at is not null and outcome is null limit 1), false) as "isFetching"
+from tasks
+where ${isUnfinished} and created_at < now() - $1 * interval '1 millisecond'
+  and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
+order by created_at, id limit $3`,
+  values: ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
+});
+
+const markStuckTask = {
+  name: 'mark-stuck-task',
+  text: `
+update tasks set stuck_since = to_timestamp($2::float8 / 1000)
+where id = $1 and ${isUnfinished}
+  and stuck_since is distinct from to_timestamp($2::float8 / 1000)
+returning id`,
+};
+
+/**
+ * Records since when (Unix milliseconds) the code of the task's workflow has
+ * failed; undefined if it runs again. Returns whether that is new.
+ */
+export async function markStuck(db: Database, taskId: string, since: number | undefined): Promise<boolean> {
+  return (await db.run(markStuckTask, [taskId, since])).length > 0;
+}
+
+const countStuck = one<{ tasks: number }>({
+  name: 'count-stuck-tasks',
+  text: `
+select count(*)::int as tasks from tasks
+where stuck_since is not null and ${isUnfinished}`,
+});
+
+export async function countStuckTasks(db: Database): Promise<number> {
+  return (await countStuck(db)).tasks;
+}
