@@ -34,12 +34,16 @@ export function openTypes() {
     /** Checks a file that has changed, and those that import it. */
     accepts(file: string): boolean {
       program = update({ fileChanges: { changed: [resolve(file)] } });
-      const checked = [file, ...lines.filter(({ to }) => to === file).map((line) => line.file)];
+      const users = lines.filter((line) => line.to === file).map((line) => line.file);
+      // The console is checked by a configuration of its own.
+      const checked = [file, ...users].filter((one) => program.getSourceFile(resolve(one)) !== undefined);
       return checked.every((one) => {
         const found = [program.getSyntacticDiagnostics(resolve(one)), program.getSemanticDiagnostics(resolve(one))];
         return found.flat().length === 0;
       });
     },
+    /** Checks all files against the change that `accepts` was last called for. */
+    acceptsAll: () => program.getSemanticDiagnostics().length === 0,
     forget: (file: string) => void (program = update({ fileChanges: { changed: [resolve(file)] } })),
     close: () => api.close(),
   };
