@@ -35,7 +35,7 @@ test('the signal of a watched provider aborts within seconds after it is switche
   t.mock.timers.enable({ apis: ['setInterval'] });
   const states: Record<string, State> = { a: 'enabled' };
   const { switches, errors, database } = started(states);
-  const [a, b] = [switches.watch('a'), switches.watch('b')];
+  const [a, b, again] = [switches.watch('a'), switches.watch('b'), switches.watch('a')];
   const poll = async () => {
     t.mock.timers.tick(3_000);
     await new Promise((resolve) => setImmediate(resolve));
@@ -47,5 +47,8 @@ test('the signal of a watched provider aborts within seconds after it is switche
   assert.deepEqual([errors.length, a.signal.aborted], [1, false]);
   database.error = undefined;
   await poll();
-  assert.deepEqual([a.signal.aborted, b.signal.aborted], [true, false]);
+  assert.deepEqual(
+    [a, b, again].map(({ signal }) => signal.aborted),
+    [true, false, true],
+  );
 });
