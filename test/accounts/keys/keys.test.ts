@@ -6,6 +6,7 @@ import { createAccountKey, maxActiveKeys } from '../../../src/accounts/keys/keys
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { maxUnixMs } from '../../../src/api/core/request-fields.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { plainRequest } from '../../support/service/http-service.ts';
@@ -164,11 +165,20 @@ test('200 the list shows what each key was used for', async () => {
     failCode: 'timeout',
     failMsg: 'Too long.',
   });
-  const uses = (await listed(key)).map(({ name, uses: { tasks, credits } }) => [name, tasks, credits]);
-  assert.deepEqual(uses, [
+  const uses = async () => (await listed(key)).map(({ name, uses: { tasks, credits } }) => [name, tasks, credits]);
+  assert.deepEqual(await uses(), [
     ['given', 1, 165],
     ['test', 1, 0],
   ]);
+  const age = (days: number) =>
+    runAsSuperuser(
+      service().database,
+      `update tasks set created_at = now() - interval '${days} days' where key_id = '${other.keyId}'`,
+    );
+  await age(29);
+  assert.deepEqual((await uses())[0], ['given', 1, 165]);
+  await age(31);
+  assert.deepEqual((await uses())[0], ['given', 0, 0]);
 });
 
 test('403 every key endpoint needs keys:write', async () => {

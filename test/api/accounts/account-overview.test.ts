@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
+import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, dataOf } from '../../support/service/operator-key.ts';
@@ -56,6 +57,42 @@ test('200 tasks by state, the use of the week, and that the books were checked',
   const { auditedTime, violations } = books as { auditedTime: number; violations: number };
   assertSince(sinceMs, auditedTime);
   assert.equal(violations, 0);
+});
+
+test('200 each state has a count of its own; ended tasks count for seven days, and today is the last of seven', async () => {
+  await awayFromMidnight();
+  const { accountId, key } = await service.newAccount(0);
+  const stranger = await service.newAccount(0);
+  const insert = (of: string, state: string, tasks: number, createdAt = 'now()', credits = 1) => `
+    insert into tasks (id, account_id, model, price_name, param, state, credits_charged, credits_refunded, result, fail_code, fail_msg,
+      request_sha256, deadline_ms, created_at, completed_at)
+    select gen_random_uuid(), '${of}', 'm', 'standard', '{}', '${state}', ${credits}, case when '${state}' = 'fail' then ${credits} else 0 end,
+      case when '${state}' = 'success' then '{}'::json end, code, code, sha256(''), 1000, ${createdAt},
+      case when '${state}' in ('success', 'fail') then ${createdAt} end
+    from generate_series(1, ${tasks}), lateral (select case when '${state}' = 'fail' then 'timeout' end as code) failure`;
+  const states = ['waiting', 'queuing', 'generating', 'success', 'fail'];
+  const weekAgo = (seconds: number) => `now() - interval '7 days' + ${seconds} * interval '1 second'`;
+  const startOfDay = (daysAgo: number) => `date_trunc('day', now(), 'UTC') - interval '${daysAgo} days'`;
+  await runAsSuperuser(
+    service.database,
+    ...states.map((state, index) => insert(accountId, state, index + 1)),
+    ...states.map((state) => insert(stranger.accountId, state, 1)),
+    ...['success', 'fail'].map((state) => insert(accountId, state, 7, weekAgo(-60))),
+    insert(accountId, 'success', 1, startOfDay(6), 50),
+    insert(accountId, 'success', 1, `${startOfDay(6)} - interval '1 second'`, 900),
+    `insert into callback_deliveries (id, account_id, event, details, url)
+     values (gen_random_uuid(), '${accountId}', 'balance.low', '{}', 'http://127.0.0.1/')`,
+  );
+  const { tasksByState, days, steps } = await overviewOf(key);
+  assert.deepEqual(tasksByState, { waiting: 1, queuing: 2, generating: 3, success: 6, fail: 5 });
+  assert.deepEqual(
+    (days as { charged: number; tasks: number }[]).map(({ charged, tasks }) => [charged, tasks]),
+    [
+      [50, 1],
+      [15, 15],
+    ],
+  );
+  assert.deepEqual(steps, { hasKey: true, hasTask: true, hasCallback: false }, 'an event is no callback');
 });
 
 test('200 violations are counted for the account that they concern', async () => {

@@ -68,19 +68,19 @@ export function accept(db: Database, accountId: string, by?: TaskCreator): Promi
   return acceptTestTask(db, accountId, taskParam('audited'), by);
 }
 
-type Plant = {
+export type Plant = {
   readonly rule: LedgerRule;
   readonly what: string;
   readonly statements: (books: Books) => readonly string[];
 };
 
-const entry = (books: Books, taskId: string, kind: string, amount: number) =>
+export const entry = (books: Books, taskId: string, kind: string, amount: number) =>
   `insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
    values ('${books.accountId}', '${taskId}', '${kind}', ${amount}, 736 + ${amount})`;
 /** Declares the terms of a model whose shortfalls are refunded, at the price that was charged. */
-const refunding = `shortfall = '{"policy": "refund", "prices": [{"name": "standard", "creditsPerSecond": 33, "creditsPerVideo": 0, "fromMs": 0}]}'`;
+export const refunding = `shortfall = '{"policy": "refund", "prices": [{"name": "standard", "creditsPerSecond": 33, "creditsPerVideo": 0, "fromMs": 0}]}'`;
 /** A paid purchase of 50 credits, with a grant of `granted`. */
-const topUp = ({ accountId, live }: Books, granted: number) => [
+export const topUp = ({ accountId, live }: Books, granted: number) => [
   `insert into top_ups (id, account_id, provider, is_test, package, credits, currency, minor_units, state, settled_by, paid_at)
    values ('${live}', '${accountId}', 'stripe', true, 'starter', 50, 'EUR', 500, 'paid', 'event', now())`,
   `insert into ledger_entries (account_id, top_up_id, kind, amount, balance_after)

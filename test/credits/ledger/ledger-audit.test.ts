@@ -7,10 +7,11 @@ import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { readLastChecks } from '../../../src/credits/maintenance-times.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../../src/credits/ledger/audit-rules.ts';
+import { checkGuards, type LedgerRule, ledgerRules, type LedgerViolation } from '../../../src/credits/ledger/audit-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { accept, balance, type Books, plants, soundBooks, whileDamaged } from './damaged-books.ts';
+import { rareAndSound, wrongAmounts } from './wrong-amounts.ts';
 
 describe('the audit of the books', () => {
   let books: Books;
@@ -23,7 +24,15 @@ describe('the audit of the books', () => {
     assert.deepEqual([await auditLedger(books.db), await runAudit(books.db, 'recent')], [[], []]);
   });
 
-  for (const { rule, what, statements } of plants) {
+  for (const { what, statements } of rareAndSound) {
+    test(`finds nothing in ${what}`, async () => {
+      await whileDamaged(books, statements(books), async (db) => {
+        assert.deepEqual([await auditLedger(db), await runAudit(db, 'recent')], [[], []]);
+      });
+    });
+  }
+
+  for (const { rule, what, statements } of [...plants, ...wrongAmounts]) {
     test(`finds ${what}, by ${rule}, in a full audit and in one of what is recent`, async () => {
       await whileDamaged(books, statements(books), async (db) => {
         assertFound(await auditLedger(db), rule);
@@ -31,6 +40,30 @@ describe('the audit of the books', () => {
       });
     });
   }
+
+  test('finds each trigger, constraint and index that is gone', async () => {
+    const gone: Readonly<Record<string, readonly string[]>> = {
+      'alter table accounts drop constraint': ['accounts_balance_check', 'accounts_unfinished_tasks_check'],
+      'alter table tasks drop constraint': ['failed_is_refunded'],
+      'alter table ledger_entries drop constraint': [
+        'only_reversals_overdraw',
+        'top_up_fits_kind',
+        'one_charge_one_refund',
+        'sign_fits_kind',
+        'task_fits_kind',
+      ],
+      'alter table tasks disable trigger': ['final_tasks_never_change', 'tasks_are_never_deleted'],
+      'alter table ledger_entries disable trigger': ['ledger_is_append_only'],
+      'alter table operator_actions disable trigger': ['operator_actions_are_append_only'],
+      'drop index': ['ledger_by_idempotency_key'],
+    };
+    const statements = Object.entries(gone).flatMap(([what, names]) => names.map((name) => `${what} ${name}`));
+    await whileDamaged(books, statements, async (db) => {
+      const found = (await checkGuards(db)).map(({ rule, detail }) => `${rule}: ${detail}`);
+      const names = Object.values(gone).flat();
+      assert.deepEqual(found.toSorted(), names.map((name) => `books_are_guarded: ${name} is missing or disabled`).toSorted());
+    });
+  });
 
   test('every rule has a violation that proves it', () => {
     assert.deepEqual([...new Set(plants.map(({ rule }) => rule))].toSorted(), [...ledgerRules].toSorted());
@@ -65,13 +98,13 @@ describe('the scheduled audits', () => {
     select account_id, id, 'charge', -1, ${oldTasks} - row_number() over (order by id) from tasks order by id`;
 
   test('the first audit reads everything, later recent ones what is new, and those of the night everything again', async () => {
-    assert.ok((await rowsRead('recent')) > oldTasks);
+    assert.equal(await rowsRead('recent'), 3 * oldTasks + 1, 'the grant, and each task with its end and charge');
     assert.equal(await rowsRead('recent'), 0);
     const taskId = await acceptAfterGrant();
     assert.equal(await rowsRead('recent'), 3, 'the grant, the charge and the task');
     await failAndRefund(database.db, taskId, { failCode: 'internal', failMsg: 'x' });
     assert.equal(await rowsRead('recent'), 5, 'and the refund, and the end of the task');
-    assert.ok((await rowsRead('full')) > 2 * oldTasks);
+    assert.equal(await rowsRead('full'), 2 * oldTasks + 6, 'the account, two grants, a refund, and each task with its charge');
     assert.deepEqual(await auditLedger(database.db), []);
   });
 
@@ -121,6 +154,55 @@ describe('the scheduled audits', () => {
     assert.deepEqual([found, (await readLastChecks(database.db)).violations], [2, 2]);
     await rewrite('+');
     assert.deepEqual(await runAudit(database.db, 'recent'), []);
+  });
+
+  test('violations on both sides of the borders of pages are found, each once', async () => {
+    const charges = await database.db.run<{ readonly id: number; readonly taskId: string }>({
+      name: 'test-charges-at-borders',
+      text: `
+select id::float8 as id, task_id as "taskId" from (
+  select *, row_number() over (order by id) as nth from ledger_entries where kind <> 'refund'
+) numbered where kind = 'charge' and (nth <= 3 or abs(nth % 2000 - 1000) >= 997) order by id`,
+      plannedAnew: true,
+    });
+    assert.ok(charges.length > 30);
+    const ids = charges.map(({ id }) => id).join();
+    const rewrite = (sign: string) =>
+      runAsSuperuser(database, `update ledger_entries set amount = amount ${sign} 1 where id in (${ids})`);
+    await rewrite('-');
+    const found = await auditLedger(database.db);
+    const expected = charges.flatMap(({ id, taskId }) => [
+      `balance_after_is_running_sum ${id}`,
+      `task_has_its_charge ${taskId}`,
+    ]);
+    const key = ({ rule, entryId, taskId }: LedgerViolation) => `${rule} ${entryId ?? taskId}`;
+    assert.deepEqual(found.map(key).toSorted(), expected.toSorted());
+    await rewrite('+');
+  });
+
+  test('wrong caps of more accounts than a page has are found, each once, at night and after a booking', async () => {
+    const accounts: string[] = [];
+    for (let number = 1; number <= 45; number += 1) {
+      const id = await createAccount(database.db, { name: `capped ${number}`, credits: 1 });
+      assert.ok(await setSpendCaps(database.db, id, { kind: 'account', id }, { total: 1_000 }));
+      accounts.push(id);
+    }
+    const ids = accounts.map((id) => `'${id}'`).join();
+    await runAsSuperuser(database, `update spend_caps set spent = 5 where account_id in (${ids})`);
+    for (const found of [await runAudit(database.db, 'recent'), await auditLedger(database.db)])
+      assert.deepEqual(found.map(({ accountId }) => accountId).toSorted(), accounts.toSorted());
+    await runAsSuperuser(database, `update spend_caps set spent = 0`);
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+  });
+
+  test('an audit of ruined books ends at 1,000 violations, with no further pages', async () => {
+    const rewrite = (sign: string) =>
+      runAsSuperuser(database, `update ledger_entries set amount = amount ${sign} 1 where kind = 'charge'`);
+    await rewrite('-');
+    const reads: number[] = [];
+    assert.equal((await auditLedger(database.db, () => reads.push(1))).length, 1_000);
+    assert.ok(reads.length < 12, `${reads.length} pages`);
+    await rewrite('+');
   });
 
   async function acceptAfterGrant(): Promise<string> {

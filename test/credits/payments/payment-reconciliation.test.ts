@@ -6,6 +6,7 @@ import { readLastChecks } from '../../../src/credits/maintenance-times.ts';
 import { readPaymentHealth } from '../../../src/credits/payments/payment-health.ts';
 import { listUngranted, reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
+import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { openPaymentStage, type PaymentStage, starter } from './payment-stage.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 
@@ -66,9 +67,12 @@ test('a purchase that neither ended nor was paid is read again after an hour', a
 test('a purchase without a checkout expires after a day', async () => {
   const accountId = await stage.newAccount();
   const { topUpId } = await stage.order(accountId);
+  const [younger, failed] = [await stage.order(accountId), await stage.order(accountId)];
   await age(topUpId, '26 hours', ', checkout_id = null');
+  await age(younger.topUpId, '24 hours', ', checkout_id = null');
+  await age(failed.topUpId, '26 hours', `, checkout_id = null, state = 'failed'`);
   await run();
-  assert.deepEqual(await stage.stateOf(accountId), ['expired']);
+  assert.deepEqual(await stage.stateOf(accountId), ['expired', 'open', 'failed']);
 });
 
 test('after an older database was restored, its missing purchases are granted once, with their refunds', async () => {
@@ -187,6 +191,36 @@ test('records beyond one page of Stripe are read', async () => {
   }
   await run();
   assert.deepEqual(await stage.amountsOf(accountId), [credits]);
+});
+
+test('unfinished purchases and open reversals beyond one page are read, each once', async () => {
+  const accountId = await stage.newAccount();
+  // All are of another Stripe account: a purchase ends, and a reversal is counted as unknown.
+  const insert = (columns: string, values: string) => `
+    insert into top_ups (id, account_id, provider, is_test, package, credits, currency, minor_units, ${columns})
+    select gen_random_uuid(), '${accountId}', 'stripe', true, 'many', 50, 'EUR', 500, ${values} from generate_series(1, 201) n`;
+  await runAsSuperuser(
+    stage.database,
+    insert('checkout_id, created_at', `'cs_many_' || n, now() - interval '26 hours'`),
+    insert('payment_id, state, paid_at, settled_by', `'pi_many_' || n, 'paid', now(), 'event'`),
+    `insert into top_up_reversals (top_up_id, reference, kind, minor_units, is_taken, is_final)
+     select id, 're_many', 'refund', 500, true, false from top_ups where payment_id like 'pi_many_%'`,
+  );
+  const emittedBefore = stage.emitted.length;
+  const { failed } = await run();
+  assert.deepEqual(await countedStates(), [
+    { state: 'expired', count: 201 },
+    { state: 'paid', count: 201 },
+  ]);
+  const isUnknown = (event: object) => 'outcome' in event && event.outcome === 'unknown';
+  assert.equal(stage.emitted.slice(emittedBefore).filter(isUnknown).length, 201);
+  assert.equal(failed, 0);
+  await runAsSuperuser(stage.database, 'delete from top_up_reversals', `delete from top_ups where package = 'many'`);
+
+  function countedStates() {
+    const text = `select state, count(*)::int as count from top_ups where package = 'many' group by state order by state`;
+    return stage.database.db.run({ name: 'test-count-states', text });
+  }
 });
 
 test('money that returns after a dispute was closed as won is booked by reconciliation if its event never arrives', async () => {

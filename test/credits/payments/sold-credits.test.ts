@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { readBookedCredits, readPaidMoney } from '../../../src/credits/reports/margin.ts';
 import { isRevenue } from '../../../src/credits/reports/statement-sections.ts';
 import { monthOf, readStatement, sumSections } from '../../../src/credits/reports/account-statement.ts';
+import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { openPaymentStage, type PaymentStage } from './payment-stage.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 
@@ -17,6 +18,10 @@ test('a top-up and its refund have sections of their own in the statement, and a
   const accountId = await stage.newAccount(70);
   const { paymentId } = await stage.buy(accountId);
   stage.stripe.records.refund(paymentId, 333);
+  await stage.deliver();
+  const failing = stage.stripe.records.refund(paymentId, 100);
+  await stage.deliver();
+  stage.stripe.records.failRefund(failing.id);
   await stage.deliver();
   const reversed = (await stage.balanceOf(accountId)) - 70 - 10_000;
   assert.ok(reversed < 0);
@@ -38,7 +43,24 @@ test('a top-up and its refund have sections of their own in the statement, and a
       ['top_up_reversal', reversed],
     ],
   );
-  assert.deepEqual(await readPaidMoney(db, period), [
-    { currency: 'EUR', isTest: true, topUps: 1, minorUnits: 999, returnedMinorUnits: 333 },
+  const paid = [{ currency: 'EUR', isTest: true, topUps: 1, minorUnits: 999, returnedMinorUnits: 333 }];
+  assert.deepEqual(await readPaidMoney(db, period), paid);
+
+  const at = Date.UTC(2026, 0, 5);
+  const then = `timestamptz '2026-01-05T00:00:00Z'`;
+  await runAsSuperuser(
+    stage.database,
+    `update ledger_entries set created_at = ${then}`,
+    `update top_ups set paid_at = ${then}`,
+    `update top_up_reversals set created_at = ${then}`,
+  );
+  const read = async (fromMs: number) => {
+    const millisecond = { fromMs, toMs: fromMs + 1 };
+    return [await readBookedCredits(db, millisecond), await readPaidMoney(db, millisecond)];
+  };
+  assert.deepEqual(await Promise.all([at - 1, at, at + 1].map(read)), [
+    [[], []],
+    [booked, paid],
+    [[], []],
   ]);
 });

@@ -7,6 +7,7 @@ import { intendOwnMachineJob, intendReservedJob, recordProviderJob } from '../..
 import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
+import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { createTestAccount } from '../../support/service/test-service.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';
 
@@ -106,6 +107,15 @@ describe('the margin of a time', () => {
     await endProviderJob(database.db, { ...refused, outcome: 'refused', cost: 'free' });
     await refund(refused.taskId);
     assert.deepEqual(await margin(), [row('a', { creditsRefunded: 132 }), row('preview', {})]);
+  });
+
+  test('has the tasks that ended from its beginning to before its end', async () => {
+    await succeed(await intend(await accepted(), 1, 'a', dollars(500)));
+    const at = Date.UTC(2026, 0, 5);
+    await runAsSuperuser(database, `update tasks set completed_at = '2026-01-05T00:00:00Z' where model = '${model}'`);
+    const read = (fromMs: number) => readMargin(database.db, { fromMs, toMs: fromMs + 1, currency: 'USD' });
+    const sold = row('a', { costMicros: 500 });
+    assert.deepEqual(await Promise.all([at - 1, at, at + 1].map(read)), [[], [sold], []]);
   });
 
   test('shows tasks that never came to a provider, and can be limited to one model and one provider', async () => {
