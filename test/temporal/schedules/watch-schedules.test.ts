@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Client } from '@temporalio/client';
+import { pino } from 'pino';
 import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
-import { watchSchedules, type WatchedSchedules } from '../../../src/temporal/schedules/watch-schedules.ts';
+import { watchSchedules } from '../../../src/temporal/schedules/watch-schedules.ts';
 import { readSchedule, type ScheduleName, scheduleNames } from '../../../src/temporal/schedules/schedules.ts';
 import { createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 import { recordEvents } from '../../support/service/metric-event-sinks.ts';
@@ -59,18 +60,19 @@ test('a schedule that cannot be checked is counted as missing', async () => {
   await close();
   const queues = taskQueuesOf(settings.taskQueue);
   const stopping = new AbortController();
-  const { seen, emit } = recordEvents('schedule_checked');
-  const events: WatchedSchedules['events'] = {
-    emit: (event) => {
-      emit(event);
-      if (seen.length === scheduleNames.length) stopping.abort();
-    },
+  let failures = 0;
+  const write = () => {
+    failures += 1;
+    if (failures === scheduleNames.length) stopping.abort();
   };
-  const log = createLog({ level: 'silent' });
-  await watchSchedules({ client: closed, queues, log, events, pauseMs: 60_000 }, stopping.signal);
+  const events = recordEvents('schedule_checked');
+  await watchSchedules(
+    { client: closed, queues, log: pino({ level: 'warn' }, { write }), events, pauseMs: 60_000 },
+    stopping.signal,
+  );
   const missing = { kind: 'schedule_checked', queue: queues.tasks, isPresent: false };
   assert.deepEqual(
-    seen,
+    events.seen,
     scheduleNames.map((schedule) => ({ ...missing, schedule })),
   );
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { statfs } from 'node:fs/promises';
+import files, { stat, statfs } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { foldersOf, watchDisks } from '../../../../src/run/main/monitoring/watch-disks.ts';
@@ -68,4 +69,23 @@ test('a process names the folders that it writes to, and a log on a full disk; d
   failure = undefined;
   await waitFor('the end of the problem', () => (disks.problems().length === 0 ? true : undefined));
   assert.equal(events.seen.filter(({ kind }) => kind === 'log_lines_dropped').length, 1);
+});
+
+test('a full disk is named and counted, with its free space and its size', async (t) => {
+  const folder = await temporaryFolder(t);
+  const full = { bavail: 10, blocks: 2000, bsize: mebibyte, files: 0, ffree: 0 };
+  const mocked = t.mock.method(files, 'statfs', () => Promise.resolve(full));
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+  const events = recordEvents('disk_checked');
+  const log = pino({ level: 'silent' });
+  const disks = await watchDisks({ part: 'api', folders: { 'work folder': folder }, events, log, pauseMs: 60_000 });
+  t.after(() => disks.close());
+  assert.deepEqual(disks.problems(), ['disk full: work folder']);
+  const space = { device: (await stat(folder)).dev, freeBytes: 10 * mebibyte, sizeBytes: 2000 * mebibyte };
+  const state = { ...space, problem: 'disk full', isWritable: false };
+  assert.deepEqual(events.seen, [{ kind: 'disk_checked', folder: 'work folder', ...state }]);
 });
