@@ -27,8 +27,7 @@ const job = { provider: 'studio', pool: 'studio/wan', outcome: 'success', runMs:
 const unpriced = { costMicros: undefined, costCurrency: undefined, costBasis: undefined };
 const priced = { costMicros: 70, costCurrency: 'EUR', costBasis: 'reported' } as const;
 const jobsEnded = (outcome: string) => `provider_jobs_ended_total{provider="studio",model="wan",outcome="${outcome}"}`;
-const jobDuration = (seconds: number) =>
-  duration('provider_job_duration', '{provider="studio",model="wan"}', seconds);
+const jobDuration = (seconds: number) => duration('provider_job_duration', '{provider="studio",model="wan"}', seconds);
 const request = { route: '/media/*', method: 'GET', status: '206' };
 const requests = 'http_requests_total{route="/media/*",method="GET",status="206"}';
 const attempt = (outcome: string) => ({
@@ -95,35 +94,21 @@ const counted: Counted = {
       { 'order_differences_total{model="film",aspect="sound",outcome="accepted"}': 1 },
     ],
   ],
-  uncertain_create_resolved: [
-    [{ outcome: 'too_late' }, { 'uncertain_creates_resolved_total{outcome="too_late"}': 1 }],
-  ],
+  uncertain_create_resolved: [[{ outcome: 'too_late' }, { 'uncertain_creates_resolved_total{outcome="too_late"}': 1 }]],
   task_reconciled: [[{ outcome: 'started' }, { 'tasks_reconciled_total{outcome="started"}': 1 }]],
   reconcile_finding: [[{ finding: 'callback_owed' }, { 'reconcile_findings_total{finding="callback_owed"}': 1 }]],
   provider_call: [
-    [
-      { provider: 'studio', outcome: 'busy' },
-      { 'provider_calls_total{provider="studio",outcome="busy"}': 1 },
-    ],
+    [{ provider: 'studio', outcome: 'busy' }, { 'provider_calls_total{provider="studio",outcome="busy"}': 1 }],
   ],
   provider_lookup: [
-    [
-      { provider: 'studio', outcome: 'found' },
-      { 'provider_lookups_total{provider="studio",outcome="found"}': 1 },
-    ],
+    [{ provider: 'studio', outcome: 'found' }, { 'provider_lookups_total{provider="studio",outcome="found"}': 1 }],
   ],
   provider_resubmission: [[{ provider: 'studio' }, { 'provider_resubmissions_total{provider="studio"}': 1 }]],
   provider_poll: [
-    [
-      { provider: 'studio', outcome: 'unclear' },
-      { 'provider_polls_total{provider="studio",outcome="unclear"}': 1 },
-    ],
+    [{ provider: 'studio', outcome: 'unclear' }, { 'provider_polls_total{provider="studio",outcome="unclear"}': 1 }],
   ],
   provider_download: [
-    [
-      { provider: 'studio', outcome: 'failed' },
-      { 'provider_downloads_total{provider="studio",outcome="failed"}': 1 },
-    ],
+    [{ provider: 'studio', outcome: 'failed' }, { 'provider_downloads_total{provider="studio",outcome="failed"}': 1 }],
     [
       { provider: 'studio', outcome: 'complete', bytes: 9 },
       {
@@ -163,10 +148,7 @@ const counted: Counted = {
     [{ part: 'worker', isUp: false }, { 'temporal_up{of="worker"}': 0 }],
   ],
   schedule_checked: [
-    [
-      { queue: 'tasks', schedule: 'audit', isPresent: true },
-      { 'schedule_present{queue="tasks",schedule="audit"}': 1 },
-    ],
+    [{ queue: 'tasks', schedule: 'audit', isPresent: true }, { 'schedule_present{queue="tasks",schedule="audit"}': 1 }],
     [
       { queue: 'tasks', schedule: 'audit', isPresent: false },
       { 'schedule_present{queue="tasks",schedule="audit"}': 0 },
@@ -267,7 +249,6 @@ test('a duration is counted in the buckets that it fits', async () => {
   const metrics = createMetrics();
   metrics.eventsOf(builtInCatalogue).emit({ kind: 'callback_attempted', status: 200, durationMs: 40 });
   const text = await metrics.registry.metrics();
-  const inBucket = (le: string) =>
-    text.includes(`videogen_callback_attempt_duration_seconds_bucket{le="${le}"} 1\n`);
+  const inBucket = (le: string) => text.includes(`videogen_callback_attempt_duration_seconds_bucket{le="${le}"} 1\n`);
   assert.deepEqual([inBucket('0.025'), inBucket('0.05')], [false, true]);
 });
