@@ -14,7 +14,7 @@ import { createAccount } from '../../src/credits/open-account.ts';
 import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { completeTask, findTask } from '../../src/tasks/task-rows.ts';
-import { eventsInto } from '../support/service/metric-event-sinks.ts';
+import { eventsInto, recordEvents } from '../support/service/metric-event-sinks.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { interruptedParts, Killed } from '../support/processes/dying-worker-parts.ts';
@@ -73,7 +73,12 @@ test('a closed account loses its tasks’ contents and its images, and what runs
   await failedTasks(db, accountId, 3);
   await addUploads(db, accountId, 2, `now() + interval '1 day'`);
   await close(accountId);
-  assert.deepEqual(await emptyPage(accountId), { found: 6, after: undefined });
+  const events = recordEvents('task_ended');
+  assert.deepEqual(await emptyPage(accountId, undefined, parts({ events })), { found: 6, after: undefined });
+  assert.deepEqual(
+    events.seen.map(({ task: { failure, creditsRefunded } }) => [failure?.failCode, creditsRefunded]),
+    [['cancelled', 132]],
+  );
   const task = await findTask(db, taskId);
   assert.deepEqual([task?.failure?.failCode, cancelled], ['cancelled', [taskId]]);
   assert.deepEqual(

@@ -8,7 +8,7 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { taskEventId } from '../../src/tasks/task-end-event.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
-import { silentEvents } from '../support/service/metric-event-sinks.ts';
+import { recordEvents, silentEvents } from '../support/service/metric-event-sinks.ts';
 import { modelsAt } from '../support/tasks/fake-providers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
@@ -27,11 +27,11 @@ after(async () => {
   assert.deepEqual(violations, []);
 });
 
-function charge(taskId: string, order?: TaskOrder, workflowId = taskId) {
+function charge(taskId: string, order?: TaskOrder, { workflowId = taskId, events = silentEvents } = {}) {
   const { param } = { param: taskParam('ordered') };
   const models = () => modelsAt([]);
   const parseTaskRequest = () => ({ ok: true, param }) as const;
-  const deps = { db: database.db, models, parseTaskRequest, events: silentEvents };
+  const deps = { db: database.db, models, parseTaskRequest, events };
   return silentActivity({ workflowId }, () => createConfirmCharge(deps)({ taskId, order }));
 }
 
@@ -56,15 +56,17 @@ test("an order is charged at the account's own price, and a repeated step does n
   const payer = await createAccount(db, { name: 'own price', credits: 1_000 });
   const taskId = uuidv7();
   const price = { model: 'videogen-2.0-fast', accountId: payer };
+  const events = recordEvents('task_charged');
   for (const [creditsPerSecond, fromMs] of [
     [11, 1_000],
     [50, 2_000],
   ] as const) {
     await insertBackdatedPrice(db, { ...price, creditsPerSecond, fromMs });
-    await charge(taskId, { accountId: payer, request: {} });
+    await charge(taskId, { accountId: payer, request: {} }, { events });
     assert.equal((await findTask(db, taskId))?.creditsCharged, 44);
   }
   assert.equal((await findAccount(db, payer))?.balance, 1_000 - 44);
+  assert.deepEqual(events.seen, [{ kind: 'task_charged', model: price.model, credits: 44 }]);
 });
 
 test('an order that the balance does not cover is refused and charges nothing', async () => {
@@ -82,7 +84,7 @@ test('typing errors of an operator are refused without a retry: invalid ids, a w
   await assert.rejects(charge(taskId.toUpperCase()), refused(/must be a UUID in lower case/));
   await assert.rejects(charge(taskEventId(taskId)), refused(/must not be a UUID of version 8/));
   await assert.rejects(charge(taskId, { accountId: 'acme', request: {} }), refused(/accountId must be a UUID/));
-  await assert.rejects(charge(taskId, undefined, 'another'), refused(/must be the task id/));
+  await assert.rejects(charge(taskId, undefined, { workflowId: 'another' }), refused(/must be the task id/));
   await assert.rejects(charge(taskId), refused(/without an order/));
 });
 

@@ -15,6 +15,8 @@ import { costRule } from '../../src/catalogue/prices/upstream-cost.ts';
 import { endProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
+import { hourMs } from '../../src/platform/timing/duration.ts';
+import { recordEvents } from '../support/service/metric-event-sinks.ts';
 import { catalogueAt, workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { heldProvider, modelsAt, providersOf } from '../support/tasks/fake-providers.ts';
@@ -51,14 +53,17 @@ async function accepted(input: Partial<TaskInput> = {}): Promise<string> {
 }
 
 for (const isHere of [true, false]) {
-  test(`a generation whose worker died, and that then queued for hours, succeeds: its job ${isHere ? 'is made anew' : 'ran upstream meanwhile'}`, async () => {
+  test(`a generation whose worker died, and that then queued for hours, succeeds, and each of its stages is measured once: its job ${isHere ? 'is made anew' : 'ran upstream meanwhile'}`, async () => {
     const taskId = await accepted();
+    const created = `update tasks set created_at = created_at - interval '1 hour' where id = $1`;
+    await database.db.run({ name: 'test-earlier', text: created }, [taskId]);
+    const events = recordEvents('stage_ended');
     const upstream = createFakeUpstream();
     let runs = 0;
     const provider = isHere ? heldProvider({ onRun: () => (runs += 1) }) : upstream.provider;
     const models = modelsAt([provider.name], { isRemote: !isHere });
     const providers = providersOf([provider]);
-    const world = { ...workerParts(database.db, folder, []), catalogue: catalogueAt(models), providers };
+    const world = { ...workerParts(database.db, folder, []), catalogue: catalogueAt(models), providers, events };
     const death = interruptedParts(world, { call: isHere ? 4 : 8, when: 'after' });
     let isDead = false;
     const betweenAttempts = async () => {
@@ -73,6 +78,13 @@ for (const isHere of [true, false]) {
     const called = isHere ? 'run' : 'record-provider-job';
     assert.equal(death.calls.at(-1), called, `died after ${death.calls.join(', ')}`);
     assert.deepEqual([runs, upstream.jobs.length], isHere ? [2, 0] : [0, 1]);
+    const stages = events.seen.map(({ stage, durationMs }) => [stage, Math.floor(durationMs / hourMs)]);
+    const [generation, store] = [
+      ['generation', isHere ? 5 : 0],
+      ['store', 0],
+    ];
+    const stored = isHere ? [store, generation] : [generation, store];
+    assert.deepEqual(stages, [['queue_wait', 1], ...stored, ['end', 0]]);
   });
 }
 

@@ -18,7 +18,10 @@ import type { PriceRow } from '../../src/catalogue/prices/price-conditions.ts';
 import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
 import { standardInput, type TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
+import { intendOwnMachineJob } from '../../src/tasks/jobs/job-creates.ts';
+import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import { failAndRefund, findTask } from '../../src/tasks/task-rows.ts';
+import { assertMeasured } from '../support/assert-since.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
@@ -210,15 +213,33 @@ for (const [shortfall, paid] of [
     }
   });
 
-test('a short video of a task that was canceled meanwhile changes nothing', async () => {
+test('a short video of a task that was canceled meanwhile changes nothing, and its job is counted once as late', async () => {
   const taskId = await order({ shortfall: 'refund' });
+  await intendOwnMachineJob(database.db, { taskId, ordinal: 1, provider: 'preview', jobId: taskId });
+  await succeedProviderJob(database.db, taskId);
   await failAndRefund(database.db, taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
+  events.length = 0;
   const end = await complete(taskId, { durationSeconds: 5 });
   assert.deepEqual([end.state, end.failCode], ['fail', 'cancelled']);
+  assert.deepEqual(await complete(taskId, { durationSeconds: 5 }), end);
+  const job = { provider: 'preview', pool: undefined, outcome: 'late_success' };
+  assert.deepEqual(events, [{ kind: 'job_ended', job }]);
   assert.deepEqual(
     (await listTaskEntries(database.db, taskId)).map(({ kind }) => kind),
     ['charge', 'refund'],
   );
+});
+
+test('the end of a task is counted once, with the duration of its statement', async () => {
+  const taskId = await order({});
+  events.length = 0;
+  const startedAt = performance.now();
+  await complete(taskId, {});
+  await complete(taskId, {});
+  const [stage, end, ...others] = events;
+  assert.ok(stage?.kind === 'stage_ended' && end?.kind === 'task_ended');
+  assert.deepEqual([stage.stage, end.task, others], ['end', await findTask(database.db, taskId), []]);
+  assertMeasured(startedAt, stage.durationMs);
 });
 
 test('each difference is counted once, by what became of the video', async () => {

@@ -18,7 +18,8 @@ import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import type { VideoForm } from '../../src/catalogue/media/stored-video-form.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
-import { silentEvents } from '../support/service/metric-event-sinks.ts';
+import { assertMeasured } from '../support/assert-since.ts';
+import { recordEvents, silentEvents } from '../support/service/metric-event-sinks.ts';
 import { createFolderStore } from '../support/folder-store.ts';
 import { createBucketStore, type S3Server, skipsWithoutS3, startS3Server } from '../support/servers/s3-server.ts';
 import { manifestBox, typesOf, xmpIn } from '../media/boxes.ts';
@@ -92,7 +93,14 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
 
     test('the poster that came with the video becomes the poster; nothing stays staged or in the work folder', async () => {
       const { order, files } = await staged('with-poster');
-      const { videoKey, posterKey } = await store(order);
+      const events = recordEvents('stage_ended');
+      const startedAt = performance.now();
+      const { videoKey, posterKey } = await silentActivity({ workflowId: order.taskId }, () =>
+        createStoreResult({ ...deps, events })(order),
+      );
+      const [stage, ...others] = events.seen;
+      assert.deepEqual([stage?.stage, others], ['store', []]);
+      assertMeasured(startedAt, stage?.durationMs ?? NaN);
       assert.deepEqual(await stored(videoKey), files.video);
       assert.deepEqual(await stored(posterKey), files.poster);
       assert.deepEqual(await keysOf('with-poster'), [posterKey, videoKey]);

@@ -17,13 +17,14 @@ export function openProviders(
   catalogue: () => Catalogue,
   openClient: ProvidersDeps['openClient'],
   secret = 'secret',
+  emit: ProvidersDeps['emit'] = () => {},
 ): ReturnType<typeof createProviders> {
   return createProviders({
     catalogue,
     preview: heldProvider({ onRun: () => {} }),
     readSecret: () => () => secret,
     openClient,
-    emit: () => {},
+    emit,
     warn: () => {},
   });
 }

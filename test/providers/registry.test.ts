@@ -5,6 +5,7 @@ import { startFakeComfyui } from '../fakes/comfy/comfyui.ts';
 import { jobOf, jobRequest, signal } from './contract/job-request.ts';
 import { mostInASecond } from './jobs/poller-stage.ts';
 import { localClient } from './loopback-client.ts';
+import { recordEvents } from '../support/service/metric-event-sinks.ts';
 import { catalogueFrom, openProviders } from './registry-stage.ts';
 
 test('a changed workflow counts for the next task, without a restart', async (t) => {
@@ -32,7 +33,7 @@ test('a changed workflow counts for the next task, without a restart', async (t)
   }
 });
 
-test('all models of a provider share its rate of polls', async (t) => {
+test('all models of a provider share its rate of polls, which are counted with its name', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 0 });
   t.mock.method(performance, 'now', () => Date.now());
   const models = ['first', 'second', 'third'].map((model) => ({
@@ -50,9 +51,12 @@ test('all models of a provider share its rate of polls', async (t) => {
     return { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ id, status: 'in_progress' })) };
   };
   const client = { call, download: () => assert.fail('nothing is downloaded') };
+  const { seen, emit } = recordEvents('provider_poll');
   const providers = openProviders(
     () => catalogue,
     () => client,
+    'secret',
+    emit,
   );
   for (const { tiers } of catalogue.models.values()) {
     for (const entry of tiers.flat()) {
@@ -68,4 +72,9 @@ test('all models of a provider share its rate of polls', async (t) => {
   }
   assert.ok(mostInASecond(requests) <= 6, `${mostInASecond(requests)} requests in a second`);
   assert.equal(new Set(requests.map(({ id }) => id)).size, 30, 'no model waits for the others for ever');
+  const poll = { kind: 'provider_poll', provider: 'reseller', outcome: 'answered' };
+  assert.deepEqual(
+    seen,
+    requests.map(() => poll),
+  );
 });

@@ -120,9 +120,9 @@ export async function endLostJob(
     return await endJobWithTaskFailure(attempt, job, providerFailures.unavailable, { ...end, isSettled });
   }
   deps.log.warn({ ...jobLogFields(job), detail, why }, 'job resubmitted');
-  deps.events.emit({ kind: 'provider_resubmission', provider: provider.name });
   // Its slot is released, or the next job would wait for it.
-  await endJob(deps, job, { ...end, isSettled: true });
+  const isEnded = await endJob(deps, job, { ...end, isSettled: true });
+  if (isEnded) deps.events.emit({ kind: 'provider_resubmission', provider: provider.name });
   return { kind: 'next' };
 }
 

@@ -6,11 +6,11 @@ import type { PolledProvider } from '../../../src/providers/provider-contract.ts
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
+import { hourMs } from '../../../src/platform/timing/duration.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { catalogueAt, workerParts } from '../../support/service/worker-parts.ts';
 import { heldProvider, modelsAt, providersOf } from '../../support/tasks/fake-providers.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
-import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 import { createTestDeadlines } from '../../support/test-deadlines.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -189,8 +189,9 @@ test('a lost run is repeated under the same name, three times at most, and then 
     providers: providersOf([provider]),
     catalogue: catalogueAt(modelsAt([provider.name])),
   });
-  const { end, calls, taskId } = await played({ upstreams: [], change });
+  const { end, calls, taskId, requests } = await played({ upstreams: [], change });
   assert.deepEqual([end, calls], ['provider_unavailable', ['held abandoned']]);
+  assert.deepEqual(requests, ['call held unknown', 'call held unknown', 'call held unknown']);
   assert.deepEqual(names, [taskId, taskId, taskId]);
 });
 
@@ -202,7 +203,7 @@ test('a task is queuing until an upstream accepts its job, and generating from t
   const readState = async () => {
     const [row] = await database.db.run<{ state: string; isBegun: boolean; stage: string }>({
       name: 'test-state',
-      text: `select state, generation_started_at is not null as "isBegun" from tasks order by created_at desc limit 1`,
+      text: `select state, generation_started_at is not null as "isBegun" from tasks order by id desc limit 1`,
       plannedAnew: true,
     });
     states.push([row?.state, row?.isBegun]);
@@ -211,11 +212,17 @@ test('a task is queuing until an upstream accepts its job, and generating from t
     await readState();
     isDown = states.length < 2;
     await passTime();
+    const text = `update tasks set created_at = created_at - interval '1 hour' where state = 'queuing'`;
+    await database.db.run({ name: 'test-hour', text, plannedAnew: true });
   };
-  const waits: number[] = [];
+  const waits: unknown[] = [];
   const change = (parts: WorkerParts): WorkerParts => {
-    const events = eventsInto('stage_ended', ({ stage }) => void (stage === 'queue_wait' && waits.push(states.length)));
-    return { ...parts, events };
+    const emit: WorkerParts['events']['emit'] = (event) => {
+      if (event.kind === 'stage_ended' && event.stage === 'queue_wait')
+        waits.push([states.length, Math.floor(event.durationMs / hourMs)]);
+      parts.events.emit(event);
+    };
+    return { ...parts, events: { emit } };
   };
   const status: PolledProvider['status'] = async (jobs, signal) => {
     await readState();
@@ -230,7 +237,7 @@ test('a task is queuing until an upstream accepts its job, and generating from t
     ['queuing', false],
     ['generating', true],
   ]);
-  assert.deepEqual(waits, [2], 'the wait in the queue is measured once, until the job exists');
+  assert.deepEqual(waits, [[2, 2]], 'the wait in the queue is measured once, until the job exists');
 });
 
 test('a task whose job lives in a connection is queuing until the provider reports its start', async () => {
@@ -250,7 +257,8 @@ test('a task whose job lives in a connection is queuing until the provider repor
     providers: providersOf([provider]),
     catalogue: catalogueAt(modelsAt([provider.name])),
   });
-  assert.equal((await played({ upstreams: [], change })).end, 'success');
+  const { end, requests } = await played({ upstreams: [], change });
+  assert.deepEqual([end, requests], ['success', ['call held accepted']]);
   assert.deepEqual(states, ['queuing', 'generating']);
 });
 
@@ -273,8 +281,8 @@ test('a task of our own machine waits in the queue while the preview is off or d
     await set(states.length === 1 ? 'draining' : 'enabled');
   };
   await set('off');
-  const { end } = await played({ upstreams: [], change, betweenAttempts });
-  assert.deepEqual([end, runs], ['success', 1]);
+  const { end, requests } = await played({ upstreams: [], change, betweenAttempts });
+  assert.deepEqual([end, runs, requests], ['success', 1, []]);
   assert.deepEqual(states, [
     ['queuing', 0],
     ['queuing', 0],

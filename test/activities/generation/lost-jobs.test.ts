@@ -55,8 +55,11 @@ test('if the operator allows it, a lost job is made again at the same provider, 
     limit: 1,
     betweenAttempts: passTime,
   } as const;
-  const { end, calls, taskId } = await played(story);
+  const { end, calls, taskId, requests: counted } = await played(story);
   assert.deepEqual(calls, ['first abandoned', 'first abandoned', 'first abandoned']);
+  const lostOnce = ['call first unknown', 'lookup first unknown'];
+  const again = [...lostOnce, 'resubmission first'];
+  assert.deepEqual(counted, [...again, ...again, ...lostOnce]);
   assert.deepEqual([end, second.asked.length], ['provider_unavailable', 0]);
   const names = first.jobs.map(({ jobKey }) => jobKey);
   assert.deepEqual([names[0], new Set(names).size], [taskId, 3]);
@@ -116,8 +119,11 @@ test('a create is sent again only when the lost one cannot arrive any more, whic
   };
   const upstream = upstreamOf('slow', lostOnce);
   const provider = { ...upstream.provider, submitTimeoutMs: 120_000 };
-  const { end, calls } = await played({ upstreams: [{ ...upstream, provider }], betweenAttempts: passTime });
+  const story = { upstreams: [{ ...upstream, provider }], betweenAttempts: passTime };
+  const { end, calls, requests: counted } = await played(story);
   assert.deepEqual([end, calls], ['success', ['slow not_created', 'slow success']]);
+  const searches = ['later', 'later', 'not_created'].map((outcome) => `lookup slow ${outcome}`);
+  assert.deepEqual(counted, ['call slow unknown', ...searches, 'call slow accepted']);
   assert.deepEqual([requests, lookups], [2, 3], 'immediately, and after one and two minutes');
 });
 

@@ -7,9 +7,11 @@ import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { CatalogueModel } from '../../../src/catalogue/file/catalogue-schema.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
+import type { EndedJob } from '../../../src/tasks/jobs/job-ends.ts';
+import { listProviderJobs, type ProviderJob } from '../../../src/tasks/jobs/provider-jobs.ts';
 import type { TaskInput } from '../../../src/catalogue/input/task-input.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
+import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { catalogueAt, workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { type FakeTerms, heldProvider, modelsAt, providersOf } from '../../support/tasks/fake-providers.ts';
@@ -70,7 +72,10 @@ export type Story = {
   readonly attempts?: number;
 };
 
-export function worldOf({ upstreams, terms, limit = 100, change = (parts) => parts }: Story): WorkerParts {
+export function worldOf(
+  { upstreams, terms, limit = 100, change = (parts) => parts }: Story,
+  events = silentEvents,
+): WorkerParts {
   const providers = providersOf(
     upstreams.map(({ provider }) => provider),
     () => terms,
@@ -79,19 +84,36 @@ export function worldOf({ upstreams, terms, limit = 100, change = (parts) => par
     upstreams.map(({ provider }) => provider.name),
     { limit },
   );
-  return change({ ...workerParts(database.db, folder, upstreams), providers, catalogue: catalogueAt(models) });
+  return change({ ...workerParts(database.db, folder, upstreams), providers, catalogue: catalogueAt(models), events });
 }
 
-/** Runs a task to its end at these upstreams, each a tier of its own; returns the end and the outcomes of its jobs. */
+/**
+ * Runs a task to its end at these upstreams, each a tier of its own; returns the end, the outcomes of its jobs and what was counted of
+ * requests. Each job must have been counted once, with its outcome and its cost.
+ */
 export async function played(story: Story) {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('routed', story.input));
-  const world = worldOf(story);
+  const events = recordEvents('provider_call', 'provider_lookup', 'provider_resubmission', 'job_ended');
+  const world = worldOf(story, events);
   const { betweenAttempts = noop, attempts } = story;
   await playTask({ next: () => world }, { taskId, betweenAttempts, attempts });
   const task = await findTask(database.db, taskId);
   const rows = await listProviderJobs(database.db, taskId);
   const calls = rows.map(({ provider, outcome }) => `${provider.split('-')[0]} ${outcome}`);
-  return { taskId, end: task?.failure?.failCode ?? task?.state, calls, rows };
+  const ended = ({ provider, pool, outcome, costMicros }: EndedJob | ProviderJob) => ({
+    provider,
+    pool,
+    outcome,
+    costMicros,
+  });
+  const counted = events.seen.flatMap((event) => (event.kind === 'job_ended' ? ended(event.job) : []));
+  assert.deepEqual(counted, rows.map(ended), 'each job is counted once');
+  const requests = events.seen.flatMap((event) => {
+    if (event.kind === 'job_ended') return [];
+    const outcome = event.kind === 'provider_resubmission' ? '' : ` ${event.outcome}`;
+    return `${event.kind.replace('provider_', '')} ${event.provider.split('-')[0]}${outcome}`;
+  });
+  return { taskId, end: task?.failure?.failCode ?? task?.state, calls, rows, requests };
 }
 
 export async function noop(): Promise<void> {}

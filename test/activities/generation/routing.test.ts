@@ -31,9 +31,10 @@ test('a provider that certainly made no job is followed by the next one, which r
   for (const declines of [busy, () => ({ kind: 'refused', error: { kind: 'input', detail: '' } }) as const]) {
     renameProviders();
     const [first, second] = [upstreamOf('first', { declines }), upstreamOf('second')];
-    const { end, calls } = await played({ upstreams: [first, second] });
+    const { end, calls, requests } = await played({ upstreams: [first, second] });
     assert.equal(end, 'success');
     assert.deepEqual(calls, [`first ${declines === busy ? 'not_created' : 'refused'}`, 'second success']);
+    assert.deepEqual(requests, [`call first ${declines === busy ? 'busy' : 'refused'}`, 'call second accepted']);
     assert.deepEqual([first.asked.length, second.asked.length], [1, 1]);
   }
 });
@@ -76,8 +77,9 @@ test('a lost response ends the task without another provider, and the cost is un
   const lost: FakeOptions = { losesAnswers: true, recover: () => ({ kind: 'unknown', detail: 'no list' }) };
   const [first, second] = [upstreamOf('first', lost), upstreamOf('second')];
   const cost = { currency: 'USD', perJob: 5 } as const;
-  const { end, calls, rows } = await played({ upstreams: [first, second], terms: { cost } });
+  const { end, calls, rows, requests } = await played({ upstreams: [first, second], terms: { cost } });
   assert.deepEqual([end, calls, second.asked.length], ['provider_unavailable', ['first abandoned'], 0]);
+  assert.deepEqual(requests, ['call first unknown', 'lookup first unknown']);
   assert.deepEqual([rows[0]?.costBasis, rows[0]?.costMicros], ['unknown', undefined]);
 });
 

@@ -18,7 +18,7 @@ import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { hourMs } from '../../../src/platform/timing/duration.ts';
 import { findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { addUpload, listExpiredUploads } from '../../../src/media/references/upload-rows.ts';
-import { eventsInto } from '../../support/service/metric-event-sinks.ts';
+import { eventsInto, recordEvents } from '../../support/service/metric-event-sinks.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
@@ -105,7 +105,9 @@ test('what a failed task left in the store is deleted after an hour, and its rec
   const scrap = join(folder, 'scrap');
   const left = [staged, video, `${referenceFolderOf(taskId)}/1.jpg`, `${referenceFolderOf(taskId)}/video-1.mp4`];
   for (const key of left) await media.put(key, scrap);
-  await run('deleteExpiredMedia');
+  const events = recordEvents('reconcile_finding');
+  await run('deleteExpiredMedia', deps({ events }));
+  assert.deepEqual(events.seen, [{ kind: 'reconcile_finding', finding: 'media_expired' }]);
   for (const key of left) assert.equal(await media.fetchTo(key, join(folder, 'gone')), false);
   const task = await findTask(db, taskId);
   assert.equal(task?.failure?.failCode, 'timeout');
@@ -149,8 +151,10 @@ test('a row that fails is tried once in a run, and the others are done', async (
     if (bad.has(taskId)) throw new Error('no');
     return true;
   };
-  await run('sweepDeletions', deps({ log, engine: { ...engine, forgetTask } }));
+  const events = recordEvents('reconcile_finding');
+  await run('sweepDeletions', deps({ log, events, engine: { ...engine, forgetTask } }));
   assert.deepEqual([await swept(), tries.size, Math.max(...tries.values())], [140, 210, 1]);
+  assert.deepEqual([events.seen.length, new Set(events.seen.map(({ finding }) => finding))], [70, new Set(['failed'])]);
 });
 
 test('a page of rows that all fail ends the run, and the next run continues behind it', async () => {

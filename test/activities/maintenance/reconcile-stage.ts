@@ -13,6 +13,7 @@ import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { recordQueuing, findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { jobRequest } from '../../providers/contract/job-request.ts';
+import { recordEvents } from '../../support/service/metric-event-sinks.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFakeUpstream, type FakeUpstream } from '../../support/tasks/fake-upstream.ts';
@@ -27,6 +28,14 @@ export let accountId: string;
 export let upstream: FakeUpstream;
 /** Calls to Temporal in the current test. */
 export const calls: string[] = [];
+/** What was counted in the current test. */
+export const events = recordEvents(
+  'task_reconciled',
+  'reconcile_finding',
+  'task_ended',
+  'job_ended',
+  'provider_lookup',
+);
 /** The responses of Temporal; the workflow of any other task runs. */
 export const workflows = new Map<string, WorkflowDescription | Error>();
 
@@ -44,6 +53,7 @@ export function prepareReconciles(): void {
     await execute(`update provider_jobs set settled_at = now() where settled_at is null`);
     upstream = createFakeUpstream({ instant: false });
     calls.length = 0;
+    events.seen.length = 0;
     workflows.clear();
   });
   after(async () => {
@@ -73,6 +83,7 @@ export const failure = (failCode: FailCode) => ({ failCode, failMsg: 'A test.' }
 export function worldOf(): WorkerParts {
   return {
     ...workerParts(database.db, folder, [upstream]),
+    events,
     engine: {
       startTask: async ({ taskId }) => {
         calls.push(`start ${taskId}`);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { WorkflowDescription } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import type { FailCode } from '../../../src/catalogue/tasks/task.ts';
 import { countStuckTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
-import { cancelGraceMs, completeTask, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { cancelGraceMs, completeTask, failAndRefund, findTask, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { madeUpResult } from '../../support/tasks/tasks.ts';
 import { catalogueAt } from '../../support/service/worker-parts.ts';
 import {
@@ -11,6 +11,7 @@ import {
   activities,
   calls,
   database,
+  events,
   execute,
   failCodeOf,
   failing,
@@ -46,6 +47,12 @@ for (const [what, workflow, failCode] of [
     assert.equal(await failCodeOf(taskId), failCode);
     const ends = workflow.status === 'running' ? [`terminate ${taskId}`] : [];
     assert.deepEqual(calls, [`deliver ${taskId}`, ...ends]);
+    const left = { kind: 'reconcile_finding', finding: 'workflow_left' };
+    assert.deepEqual(events.seen, [
+      { kind: 'task_ended', task: await findTask(database.db, taskId) },
+      { kind: 'task_reconciled', outcome: 'refunded' },
+      ...(workflow.status === 'running' ? [left] : []),
+    ]);
   });
 }
 
@@ -159,6 +166,12 @@ test('after a day without Temporal a waiting task is refunded, not started, and 
   assert.deepEqual(await run(activities().reconcileTasks), { started: 0, refunded: 1, failed: 0 });
   assert.deepEqual([await failCodeOf(waiting), await failCodeOf(generating)], ['timeout', undefined]);
   assert.deepEqual(calls, []);
+});
+
+test('a task without a workflow is started, and counted as started', async () => {
+  await accepted();
+  await run(activities().reconcileTasks);
+  assert.deepEqual(events.seen, [{ kind: 'task_reconciled', outcome: 'started' }]);
 });
 
 test('the deadline of a task is that of its acceptance, not that of the current catalogue', async () => {

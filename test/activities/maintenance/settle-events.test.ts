@@ -14,6 +14,7 @@ import {
   activities,
   calls,
   database,
+  events,
   execute,
   failure,
   prepareReconciles,
@@ -55,10 +56,11 @@ test('an event about no task is started by the next run, and that of a task only
   await failAndRefund(database.db, taskId, failure('internal'));
   assert.deepEqual(await countOf(taskId), ['task.failed']);
   await run(activities().startOwedCallbacks);
-  assert.deepEqual(started(), []);
+  assert.deepEqual([started(), events.seen], [[], []]);
   await execute(overdue);
   await run(activities().startOwedCallbacks);
   assert.deepEqual(started(), [taskEventId(taskId)]);
+  assert.deepEqual(events.seen, [{ kind: 'reconcile_finding', finding: 'callback_owed' }]);
 });
 
 test('a run that dies anywhere at an ended workflow leaves one callback and one event, which are started by a later run', async () => {

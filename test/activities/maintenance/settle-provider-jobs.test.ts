@@ -19,6 +19,7 @@ import {
   activities,
   agedIntent,
   database,
+  events,
   execute,
   failedWithJob,
   failure,
@@ -40,6 +41,8 @@ test('the job of a failed task is stopped upstream once', async () => {
     ['abandoned'],
   );
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 });
+  // The end of the job was counted when its attempt abandoned it.
+  assert.deepEqual(events.seen, [{ kind: 'reconcile_finding', finding: 'provider_job_left' }]);
 });
 
 test('a video that arrives after the refund is counted as late, and neither delivered nor charged', async () => {
@@ -49,6 +52,10 @@ test('a video that arrives after the refund is counted as late, and neither deli
   assert.deepEqual(
     (await listProviderJobs(database.db, taskId)).map(({ outcome }) => outcome),
     ['late_success'],
+  );
+  assert.deepEqual(
+    events.seen.map((event) => (event.kind === 'job_ended' ? [event.job.provider, event.job.outcome] : event)),
+    [[upstream.provider.name, 'late_success'], { kind: 'reconcile_finding', finding: 'provider_job_left' }],
   );
   assert.equal((await findTask(database.db, taskId))?.state, 'fail');
 });
@@ -77,6 +84,12 @@ test('a lookup that finds no job decides nothing while the create may still be o
   assert.deepEqual([await settle(), lookups], [{ stopped: 0, late: 0 }, 1]);
   await agedIntent(taskId, 240);
   assert.deepEqual([await settle(), lookups], [{ stopped: 1, late: 0 }, 2]);
+  const searches = events.seen.filter(({ kind }) => kind === 'provider_lookup');
+  const counted = { kind: 'provider_lookup', provider: provider.name };
+  assert.deepEqual(
+    searches,
+    ['later', 'not_created'].map((outcome) => ({ ...counted, outcome })),
+  );
 });
 
 test('a job whose provider reports no state is checked again for a day, and then releases its slot', async () => {

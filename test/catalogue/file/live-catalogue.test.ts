@@ -3,13 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { secretReader } from '../../../src/run/config/config.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 import { createLiveCatalogue, type LiveSource } from '../../../src/catalogue/file/live-catalogue.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import { assertSince } from '../../support/assert-since.ts';
-import { silentEvents } from '../../support/service/metric-event-sinks.ts';
+import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
 
 const workflow = JSON.stringify({ 1: { class_type: 'SaveVideo' } });
 
@@ -128,34 +125,20 @@ test('a missing secret that is supplied later needs no change of the file', asyn
 
 test('a file that is invalid at the start stops it, and without a file the catalogue is the built-in one', async (context) => {
   assert.throws(() => started(context, '{}'), ConfigError);
-  const { names, settle } = started(context, undefined, { path: undefined });
+  const events = recordEvents('catalogue_read');
+  const { names, settle } = started(context, undefined, { path: undefined, events });
   await settle();
+  assert.deepEqual(events.seen, [{ kind: 'catalogue_read', part: 'worker', isRefused: false }]);
   assert.deepEqual(names(), ['videogen-2.0', 'videogen-2.0-fast']);
 });
 
-test('whether the file is refused, and since when the catalogue is in force, is seen at /metrics', async (context) => {
-  const metrics = createMetrics();
-  const scraped = async () => {
-    const lines = (await metrics.registry.metrics()).split('\n');
-    const valueOf = (name: string) => lines.find((line) => line.startsWith(`${name}{of="worker"}`))?.split(' ')[1];
-    return {
-      isStale: valueOf('videogen_catalogue_stale'),
-      loadedAt: Number(valueOf('videogen_catalogue_loaded_timestamp_seconds')),
-    };
-  };
-  const sinceMs = Date.now();
-  const { write, settle } = started(context, catalogueOf(['a']), {
-    events: metrics.eventsOf(builtInCatalogue),
-  });
-  const first = await scraped();
-  assert.equal(first.isStale, '0');
-  assertSince(sinceMs, 1_000 * first.loadedAt);
+test('each read of the file is counted, by whether it was refused', async (context) => {
+  const events = recordEvents('catalogue_read');
+  const { write, settle } = started(context, catalogueOf(['a']), { events });
   write('{');
   await settle();
-  assert.deepEqual(await scraped(), { ...first, isStale: '1' });
   write(catalogueOf(['b']));
   await settle();
-  const last = await scraped();
-  assert.equal(last.isStale, '0');
-  assert.ok(last.loadedAt > first.loadedAt);
+  const read = (isRefused: boolean) => ({ kind: 'catalogue_read', part: 'worker', isRefused });
+  assert.deepEqual(events.seen, [read(false), read(true), read(false)]);
 });

@@ -7,7 +7,12 @@ import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { readLastChecks } from '../../../src/credits/maintenance-times.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { checkGuards, type LedgerRule, ledgerRules, type LedgerViolation } from '../../../src/credits/ledger/audit-rules.ts';
+import {
+  checkGuards,
+  type LedgerRule,
+  ledgerRules,
+  type LedgerViolation,
+} from '../../../src/credits/ledger/audit-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { accept, balance, type Books, plants, soundBooks, whileDamaged } from './damaged-books.ts';
@@ -61,7 +66,10 @@ describe('the audit of the books', () => {
     await whileDamaged(books, statements, async (db) => {
       const found = (await checkGuards(db)).map(({ rule, detail }) => `${rule}: ${detail}`);
       const names = Object.values(gone).flat();
-      assert.deepEqual(found.toSorted(), names.map((name) => `books_are_guarded: ${name} is missing or disabled`).toSorted());
+      assert.deepEqual(
+        found.toSorted(),
+        names.map((name) => `books_are_guarded: ${name} is missing or disabled`).toSorted(),
+      );
     });
   });
 
@@ -104,7 +112,11 @@ describe('the scheduled audits', () => {
     assert.equal(await rowsRead('recent'), 3, 'the grant, the charge and the task');
     await failAndRefund(database.db, taskId, { failCode: 'internal', failMsg: 'x' });
     assert.equal(await rowsRead('recent'), 5, 'and the refund, and the end of the task');
-    assert.equal(await rowsRead('full'), 2 * oldTasks + 6, 'the account, two grants, a refund, and each task with its charge');
+    assert.equal(
+      await rowsRead('full'),
+      2 * oldTasks + 6,
+      'the account, two grants, a refund, and each task with its charge',
+    );
     assert.deepEqual(await auditLedger(database.db), []);
   });
 

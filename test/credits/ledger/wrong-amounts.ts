@@ -9,7 +9,12 @@ const reversal = (reference: string, minorUnits: number, isTaken: boolean) =>
   `insert into top_up_reversals (top_up_id, reference, kind, minor_units, is_taken, is_final)
    select id, '${reference}', 'refund', ${minorUnits}, ${isTaken}, true from top_ups`;
 /** An entry of the account, of a purchase if `topUpId` says so. */
-const booked = ({ accountId }: Pick<Books, 'accountId'>, kind: string, [amount, after]: readonly [number, number], topUpId = 'null') =>
+const booked = (
+  { accountId }: Pick<Books, 'accountId'>,
+  kind: string,
+  [amount, after]: readonly [number, number],
+  topUpId = 'null',
+) =>
   `insert into ledger_entries (account_id, top_up_id, kind, amount, balance_after)
    values ('${accountId}', ${topUpId}, '${kind}', ${amount}, ${after})`;
 const delivered = ({ done }: Books, changes: string) =>
@@ -28,7 +33,11 @@ export const wrongAmounts: readonly Plant[] = [
   {
     rule: 'paid_top_up_is_granted',
     what: 'a payment of which only a reversal is booked',
-    statements: (books) => [...topUp(books, 50).slice(0, 1), booked(books, 'adjustment', [-50, 686], `'${books.live}'`), balance(686)],
+    statements: (books) => [
+      ...topUp(books, 50).slice(0, 1),
+      booked(books, 'adjustment', [-50, 686], `'${books.live}'`),
+      balance(686),
+    ],
   },
   {
     rule: 'top_up_is_reversed_in_proportion',
@@ -52,7 +61,9 @@ export const wrongAmounts: readonly Plant[] = [
   ...(['entry_belongs_to_its_task', 'task_has_its_charge'] as const).map((rule) => ({
     rule,
     what: 'a charge on another account',
-    statements: ({ live }: Books) => [`update ledger_entries set account_id = gen_random_uuid() where task_id = '${live}'`],
+    statements: ({ live }: Books) => [
+      `update ledger_entries set account_id = gen_random_uuid() where task_id = '${live}'`,
+    ],
   })),
   {
     rule: 'entry_belongs_to_its_task',
@@ -224,7 +235,10 @@ export const rareAndSound: readonly Variant[] = [
   {
     what: 'a short video of a model that accepts these',
     statements: (books) => [
-      delivered(books, `shortfall = ${silentTerms.replace('"refund"', '"accept"')}, ${measured('{"durationSeconds": 2}')}`),
+      delivered(
+        books,
+        `shortfall = ${silentTerms.replace('"refund"', '"accept"')}, ${measured('{"durationSeconds": 2}')}`,
+      ),
     ],
   },
   {

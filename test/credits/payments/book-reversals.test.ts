@@ -27,10 +27,13 @@ test('partial refunds of the whole price take back exactly the credits, each onc
   const { paymentId } = await stage.buy(accountId);
   const first = records().events.length;
   for (const amount of [333, 333, 333]) records().refund(paymentId, amount);
+  const emittedBefore = stage.emitted.length;
   await stage.deliver();
   await Promise.all([0, 1, 2, 0, 1, 2].map((number) => deliverOne(stage.stripe, first + number, stage.deps)));
   const amounts = await stage.amountsOf(accountId);
   assert.deepEqual(amounts, [credits, -3333, -3333, -3334]);
+  const reversed = { kind: 'payment_settled', outcome: 'reversed' };
+  assert.deepEqual(stage.emitted.slice(emittedBefore), [reversed, reversed, reversed]);
   assert.equal(await stage.balanceOf(accountId), 0);
 });
 

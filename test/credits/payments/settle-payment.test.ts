@@ -24,8 +24,10 @@ test('a payment grants its credits once, also when its events are repeated and a
   const { sessionId } = await stage.order(accountId);
   records().pay(sessionId);
   const number = lastEvent();
+  const emittedBefore = stage.emitted.length;
   await Promise.all([1, 2, 3, 4].map(() => deliverOne(stage.stripe, number, stage.deps)));
   await stage.deliver();
+  assert.deepEqual(stage.emitted.slice(emittedBefore), [{ kind: 'payment_settled', outcome: 'granted' }]);
   assert.deepEqual(await stage.amountsOf(accountId), [starter.credits]);
   const [topUp] = await listTopUps(stage.database.db, { accountId, limit: 1 });
   assert.match(topUp?.receiptUrl ?? '', /^https:\/\/pay\.stripe\.com\/receipts\/ch_/);
@@ -81,7 +83,10 @@ test('a session of another software, of another installation or with another amo
   const elsewhere = records().open({ ...ours, client_reference_id: accountId, metadata: other });
   const cheap = records().open({ ...ours, amount_total: 1 });
   for (const { id } of [link, elsewhere, cheap]) records().pay(id);
+  const emittedBefore = stage.emitted.length;
   await stage.deliver();
+  const settled = (outcome: string) => ({ kind: 'payment_settled', outcome });
+  assert.deepEqual(stage.emitted.slice(emittedBefore), ['unknown', 'unknown', 'not_granted'].map(settled));
   assert.deepEqual(await stage.amountsOf(accountId), []);
   const found = await listUngranted(stage.database.db, 10);
   assert.deepEqual(

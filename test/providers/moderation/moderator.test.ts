@@ -11,6 +11,7 @@ import {
 } from '../../../src/providers/moderation/moderator.ts';
 import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
 import { type ModerationHook as Fake, startModerationHook } from '../../fakes/moderation-hook.ts';
+import { assertMeasured } from '../../support/assert-since.ts';
 import { untilTurn } from '../../support/until-turn.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -56,6 +57,7 @@ const check = (moderator: Moderator, content: { prompt?: string; imageUrls?: rea
   moderator.check({ model: 'videogen-2.0-fast', prompt, imageUrls: [], ...content });
 
 test("text goes in OpenAI's shape, with the key, and the flagged category with the highest score is named", async () => {
+  const startedAt = performance.now();
   const moderator = moderatorWith({ readKey: () => 'sk-moderation' });
   assert.deepEqual(await check(moderator), { kind: 'allowed' });
   assert.deepEqual(await check(moderator, { prompt: 'blood' }), { kind: 'refused', category: 'violence' });
@@ -78,6 +80,7 @@ test("text goes in OpenAI's shape, with the key, and the flagged category with t
     events.map((event) => event.kind === 'content_checked' && event.outcome),
     ['allowed', 'refused', 'refused'],
   );
+  for (const event of events) if (event.kind === 'content_checked') assertMeasured(startedAt, event.durationMs);
 });
 
 test('each image goes in a request of its own, uploads as signed links, and one flagged image refuses the create', async () => {

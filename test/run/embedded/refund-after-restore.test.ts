@@ -5,7 +5,12 @@ import { after, before, type TestContext, test } from 'node:test';
 import timers from 'node:timers/promises';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { refundAfterRestore } from '../../../src/run/embedded/refund-after-restore.ts';
-import { createInstallation, type Installation, model, openingCredits } from '../../support/service/test-installation.ts';
+import {
+  createInstallation,
+  type Installation,
+  model,
+  openingCredits,
+} from '../../support/service/test-installation.ts';
 import { entryKinds } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -19,8 +24,11 @@ after(() => installation.close());
 function insteadOfPauses(t: TestContext, signal: AbortSignal, during: (pause: number) => Promise<void>): void {
   const { setTimeout: real } = timers;
   let pauses = 0;
-  const timer = t.mock.method(timers, 'setTimeout', (ms?: number, value?: unknown, options?: { signal?: AbortSignal }) =>
-    options?.signal === signal ? during((pauses += 1)) : real(ms, value, options),
+  const timer = t.mock.method(
+    timers,
+    'setTimeout',
+    (ms?: number, value?: unknown, options?: { signal?: AbortSignal }) =>
+      options?.signal === signal ? during((pauses += 1)) : real(ms, value, options),
   );
   syncBuiltinESMExports();
   t.after(() => {

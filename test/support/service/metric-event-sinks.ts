@@ -11,3 +11,11 @@ export function eventsInto<Kind extends ServiceEvent['kind']>(
     event.kind === kind;
   return { emit: (event) => void (isOfKind(event) && take(event)) };
 }
+
+/** Records the events of these kinds in their order. */
+export function recordEvents<Kind extends ServiceEvent['kind']>(...kinds: readonly Kind[]) {
+  type Event = Extract<ServiceEvent, { readonly kind: Kind }>;
+  const seen: Event[] = [];
+  const isOfKinds = (event: ServiceEvent): event is Event => kinds.some((kind) => kind === event.kind);
+  return { seen, emit: (event: ServiceEvent): void => void (isOfKinds(event) && seen.push(event)) };
+}

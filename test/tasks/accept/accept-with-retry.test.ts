@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { eventsInto } from '../../support/service/metric-event-sinks.ts';
+import { assertMeasured } from '../../support/assert-since.ts';
+import { recordEvents } from '../../support/service/metric-event-sinks.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 
@@ -14,7 +15,7 @@ let database: TestDatabase;
 let service: HttpService;
 let faults: Fault[] = [];
 let tries = 0;
-const charged: number[] = [];
+const events = recordEvents('stage_ended', 'task_charged');
 const withdrawn: { readonly accountId: string }[] = [];
 before(async () => {
   database = await createTestDatabase();
@@ -22,7 +23,7 @@ before(async () => {
     database,
     db: faulty(database.db),
     refundUncertain: (task) => withdrawn.push(task),
-    events: eventsInto('task_charged', ({ credits }) => charged.push(credits)),
+    events,
   });
 });
 after(async () => {
@@ -67,12 +68,20 @@ for (const headers of [{}, { 'idempotency-key': 'k' }]) {
   test(`200 an answer that was lost after the commit is found again: one task, one charge, ${JSON.stringify(headers)}`, async () => {
     const { accountId, key } = await service.newAccount(1000);
     inject('lost answer');
-    charged.splice(0);
+    events.seen.length = 0;
+    const startedAt = performance.now();
     const answer = await service.create(key, plainRequest, headers);
     assert.equal(answer.status, 200);
     assert.equal(answer.headers['idempotency-replayed'], undefined, 'this very request was accepted');
     assert.equal(tries, 2);
-    assert.deepEqual(charged, [165], 'it is counted once');
+    const [stage, ...charged] = events.seen;
+    assert.ok(stage?.kind === 'stage_ended' && stage.stage === 'accept');
+    assertMeasured(startedAt, stage.durationMs);
+    assert.deepEqual(
+      charged,
+      [{ kind: 'task_charged', model: plainRequest.model, credits: 165 }],
+      'it is counted once',
+    );
     await assertOneTask(accountId, answer.json.data['taskId']);
   });
 }

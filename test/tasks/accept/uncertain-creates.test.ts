@@ -9,7 +9,6 @@ import {
   type UncertainCreates,
 } from '../../../src/tasks/accept/uncertain-creates.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { listedTerms, madeUpResult, taskParam, requestOf } from '../../support/tasks/tasks.ts';
@@ -42,8 +41,11 @@ after(async () => {
 
 function watching(options: Partial<UncertainCreateDeps>): UncertainCreates {
   const db = { ...database.db, run: unreliable(database.db.run) };
-  const events = eventsInto('uncertain_create_resolved', ({ outcome }) => outcomes.push(outcome));
-  return createUncertainCreates({ db, log, events, ...options });
+  const emit: UncertainCreateDeps['events']['emit'] = (event) => {
+    if (event.kind === 'uncertain_create_resolved') outcomes.push(event.outcome);
+    if (event.kind === 'task_ended') outcomes.push(`${event.task.failure?.failCode} ${event.task.creditsRefunded}`);
+  };
+  return createUncertainCreates({ db, log, events: { emit }, ...options });
 }
 
 /** The database as seen by the check of uncertain creates. */
@@ -79,7 +81,7 @@ test('503 to a client without a key is true: the task that was accepted all the 
   isUnavailable = false;
   await waitFor('the refund', async () => ((await balanceOf(accountId)) === 1000 ? true : undefined));
   await uncertainCreates.drain(180_000);
-  assert.deepEqual(outcomes.splice(0), ['refunded']);
+  assert.deepEqual(outcomes.splice(0), ['cancelled 165', 'refunded']);
 });
 
 test('503 to a client with a key withdraws nothing, since repeating must find the task', async () => {
@@ -99,7 +101,7 @@ test('a statement that commits long after its client was told 503 is found: abse
   await waitFor('a look in vain', () => (looks > 0 ? true : undefined));
   await acceptTask(database.db, { ...task, ...requestOf(taskParam('late')), ...listedTerms });
   await patient.drain(180_000);
-  assert.deepEqual(outcomes.splice(0), ['refunded']);
+  assert.deepEqual(outcomes.splice(0), ['cancelled 132', 'refunded']);
   assert.equal((await findTask(database.db, task.taskId))?.failure?.failCode, 'cancelled');
 });
 

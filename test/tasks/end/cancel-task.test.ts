@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { completeTask, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund, findTask, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
+import { recordEvents } from '../../support/service/metric-event-sinks.ts';
 import { madeUpResult } from '../../support/tasks/tasks.ts';
 
 let service: HttpService;
 let account: { accountId: string; key: string };
+const events = recordEvents('task_ended');
 before(async () => {
-  service = await startHttpService();
+  service = await startHttpService({ events });
   account = await service.newAccount(10_000);
 });
 after(async () => {
@@ -43,6 +45,7 @@ test('200 a waiting task without a workflow is refunded at once, and repeated re
   });
   assert.equal(await balance(), earlier);
   assert.deepEqual((await cancel({ taskId })).bytes, first.bytes);
+  assert.deepEqual(events.seen, [{ kind: 'task_ended', task: await findTask(service.database.db, taskId) }]);
   const record = (await service.recordInfo(account.key, taskId)).json.data;
   assert.deepEqual([record['state'], record['failCode'], record['creditsRefunded']], ['fail', 'cancelled', 165]);
   assert.deepEqual(stopped(taskId), [{ taskId, accountId: account.accountId, hasCallback: false, hasEvent: false }]);

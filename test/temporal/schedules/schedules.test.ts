@@ -8,7 +8,12 @@ import { ensureSchedules, readSchedule, runReconcile } from '../../../src/tempor
 const queues = taskQueuesOf('queue');
 
 type Action = { readonly workflowId: string; readonly workflowType: string; readonly args: readonly unknown[] };
-type Created = { readonly scheduleId: string; readonly spec: unknown; readonly policies: unknown; readonly action: Action };
+type Created = {
+  readonly scheduleId: string;
+  readonly spec: unknown;
+  readonly policies: unknown;
+  readonly action: Action;
+};
 type Change = (before: object) => object;
 
 /** A server that has the schedules, or has none, and notes what is requested. */
@@ -17,7 +22,13 @@ function clientOf(exists: boolean) {
   const updated: object[] = [];
   const triggered: unknown[] = [];
   const executed: unknown[] = [];
-  const before = { spec: 'of an operator', policies: 'of an operator', state: 'paused', action: 'old', memo: 'unknown' };
+  const before = {
+    spec: 'of an operator',
+    policies: 'of an operator',
+    state: 'paused',
+    action: 'old',
+    memo: 'unknown',
+  };
   const client = {
     connection: { withDeadline: (_deadline: number, call: () => Promise<unknown>) => call() },
     schedule: {

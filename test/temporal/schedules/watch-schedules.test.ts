@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Client } from '@temporalio/client';
+import { pino } from 'pino';
 import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
+import { watchSchedules } from '../../../src/temporal/schedules/watch-schedules.ts';
 import { readSchedule, type ScheduleName, scheduleNames } from '../../../src/temporal/schedules/schedules.ts';
 import { createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
+import { recordEvents } from '../../support/service/metric-event-sinks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let environment: TestEnvironment;
@@ -51,8 +54,32 @@ for (const name of scheduleNames) {
   });
 }
 
+test('a schedule that cannot be checked is counted as missing', async () => {
+  const { settings } = environment;
+  const { client: closed, close } = connectTemporal(settings.temporal);
+  await close();
+  const queues = taskQueuesOf(settings.taskQueue);
+  const stopping = new AbortController();
+  let failures = 0;
+  const write = () => {
+    failures += 1;
+    if (failures === scheduleNames.length) stopping.abort();
+  };
+  const events = recordEvents('schedule_checked');
+  await watchSchedules(
+    { client: closed, queues, log: pino({ level: 'warn' }, { write }), events, pauseMs: 60_000 },
+    stopping.signal,
+  );
+  const missing = { kind: 'schedule_checked', queue: queues.tasks, isPresent: false };
+  assert.deepEqual(
+    events.seen,
+    scheduleNames.map((schedule) => ({ ...missing, schedule })),
+  );
+});
+
 async function isPresent(name: ScheduleName): Promise<number | undefined> {
   const text = await metrics.registry.getSingleMetricAsString('videogen_schedule_present');
-  const value = new RegExp(`schedule="${name}"\\} (\\d)$`, 'm').exec(text)?.[1];
+  const { tasks } = taskQueuesOf(environment.settings.taskQueue);
+  const value = new RegExp(`queue="${tasks}",schedule="${name}"\\} (\\d)$`, 'm').exec(text)?.[1];
   return value === undefined ? undefined : Number(value);
 }

@@ -132,7 +132,12 @@ test('a redelivery signals the workflow of the delivery, or starts it', async ()
 
 for (const { what, expected, ...world } of [
   { what: 'no workflow', expected: [['start', 'deliverCallback', deliveryOptions]] },
-  { what: 'a pause between attempts', error: alreadyStarted, described: { pendingActivities: [] }, expected: signalled },
+  {
+    what: 'a pause between attempts',
+    error: alreadyStarted,
+    described: { pendingActivities: [] },
+    expected: signalled,
+  },
   { what: 'a pause, and lists nothing', error: alreadyStarted, described: {}, expected: signalled },
   { what: 'an attempt', error: alreadyStarted, described: { pendingActivities: [{}] }, expected: [] },
   { what: 'a step', error: alreadyStarted, described: { pendingWorkflowTask: {} }, expected: [] },

@@ -83,7 +83,9 @@ for (const [what, ...history] of [
   ['a timeout after a failure', timedOut, failed(1_000, 'earlier')],
   ['a processor that was busy', failed(2_000, 'Script execution timed out after 5000ms'), failed(1_000, 'earlier')],
   ['nothing'],
-  ...[0, 1, 13, 17, 18, 20, 31].map((cause) => [`the cause ${cause}`, failed(2_000, 'x', cause), failed(1_000, 'x')] as const),
+  ...[0, 1, 13, 17, 18, 20, 31].map(
+    (cause) => [`the cause ${cause}`, failed(2_000, 'x', cause), failed(1_000, 'x')] as const,
+  ),
 ] as const) {
   test(`a last attempt that ended by ${what} is no failure of our code`, async () => {
     assert.equal(await failureIn(history), undefined);

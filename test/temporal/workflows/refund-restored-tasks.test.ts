@@ -7,7 +7,7 @@ import { findAccount } from '../../../src/accounts/accounts.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { findPollingWorker, refundRestoredTasks } from '../../../src/temporal/workflows/refund-restored-tasks.ts';
 import { queueNames, taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
-import { listDueTerminations } from '../../../src/tasks/list/task-list.ts';
+import { listDueTerminations } from '../../../src/tasks/list/workflow-terminations.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 
@@ -68,8 +68,7 @@ test('a worker that has polled any of the queues lately is found by its name, an
       workflowService: {
         // `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API.
         describeTaskQueue: async ({ taskQueue: { name }, taskQueueType }: Described) => ({
-          pollers:
-            name === polled && taskQueueType === 2 ? [{ identity: 'a worker', lastAccessTime }] : [],
+          pollers: name === polled && taskQueueType === 2 ? [{ identity: 'a worker', lastAccessTime }] : [],
         }),
       },
     };

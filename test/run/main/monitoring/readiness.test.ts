@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { type Logger, pino } from 'pino';
-import { builtInCatalogue } from '../../../../src/catalogue/file/catalogue-file.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
-import { createMetrics } from '../../../../src/run/metrics/metrics.ts';
+import type { ServiceEvents } from '../../../../src/run/metrics/service-event.ts';
 import { watchReadiness } from '../../../../src/run/main/monitoring/readiness.ts';
 import { startApi } from '../../../../src/run/main/start-api.ts';
 import { createDatabase, type DatabasePool } from '../../../../src/platform/database/database.ts';
@@ -13,6 +12,7 @@ import {
   createTestEnvironment,
   type TestEnvironment,
 } from '../../../support/service/test-service.ts';
+import { recordEvents } from '../../../support/service/metric-event-sinks.ts';
 import { freePort } from '../../../../src/run/embedded/persisted-port.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -103,12 +103,7 @@ test('an API stays ready while all connections of its pool are in use', async ()
 
 const blockedSessions = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-async function watch(given: {
-  metrics: ReturnType<typeof createMetrics>;
-  databaseUrl: string;
-  namespace?: string;
-  log?: Logger;
-}) {
+async function watch(given: { events: ServiceEvents; databaseUrl: string; namespace?: string; log?: Logger }) {
   const { temporal } = environment.settings;
   const connection = connectTemporal(
     { ...temporal, namespace: given.namespace ?? temporal.namespace },
@@ -118,50 +113,52 @@ async function watch(given: {
     part: 'worker',
     databaseUrl: given.databaseUrl,
     temporal: connection.client,
-    events: given.metrics.eventsOf(builtInCatalogue),
+    events: given.events,
     log: given.log ?? log,
     pauseMs: 20,
   });
   return { ...readiness, close: async () => void (await Promise.all([readiness.close(), connection.close()])) };
 }
 
-async function figures(metrics: ReturnType<typeof createMetrics>) {
-  const text = await metrics.registry.metrics();
-  return ['database', 'temporal'].map((name) => new RegExp(`videogen_${name}_up{of="worker"} (\\d)`).exec(text)?.[1]);
-}
-
-test('a worker is not ready without its namespace or its database, and its metrics say which', async (t: TestContext) => {
+test('a worker is not ready without its namespace or its database, and the result of each check is counted', async (t: TestContext) => {
   const { databaseUrl } = environment.settings;
-  const sound = createMetrics();
-  const ready = await watch({ metrics: sound, databaseUrl });
-  t.after(() => ready.close());
-  assert.deepEqual([ready.reasons(), await figures(sound)], [[], ['1', '1']]);
-
-  const withoutNamespace = createMetrics();
-  const lost = await watch({ metrics: withoutNamespace, databaseUrl, namespace: 'lost' });
-  t.after(() => lost.close());
-  assert.deepEqual([lost.reasons(), await figures(withoutNamespace)], [['Temporal has no namespace lost'], ['1', '0']]);
-
-  const withoutDatabase = createMetrics();
   const nowhere = `postgres://a@127.0.0.1:${await freePort()}/b`;
-  const away = await watch({ metrics: withoutDatabase, databaseUrl: nowhere });
-  t.after(() => away.close());
-  assert.deepEqual(away.reasons(), ['database unavailable'], 'no address');
-  assert.deepEqual(await figures(withoutDatabase), ['0', '1']);
+  for (const [given, reasons, isDatabaseUp, isTemporalUp] of [
+    [{ databaseUrl }, [], true, true],
+    [{ databaseUrl, namespace: 'lost' }, ['Temporal has no namespace lost'], true, false],
+    // Without its address.
+    [{ databaseUrl: nowhere }, ['database unavailable'], false, true],
+  ] as const) {
+    const events = recordEvents('database_checked', 'temporal_checked');
+    const watched = await watch({ ...given, events });
+    t.after(() => watched.close());
+    const first = ['database_checked', 'temporal_checked'].map((kind) => events.seen.find((one) => one.kind === kind));
+    assert.deepEqual(
+      [watched.reasons(), first],
+      [
+        reasons,
+        [
+          { kind: 'database_checked', part: 'worker', isUp: isDatabaseUp },
+          { kind: 'temporal_checked', part: 'worker', isUp: isTemporalUp },
+        ],
+      ],
+    );
+  }
 });
 
-test('a clock that is an hour ahead of the database is said at the start, and exported', async (t: TestContext) => {
-  const metrics = createMetrics();
+test('a clock that is an hour ahead of the database is said at the start, and counted', async (t: TestContext) => {
+  const events = recordEvents('clock_checked');
   const lines: string[] = [];
   const noted = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   const realNow = Date.now.bind(Date);
   const mocked = t.mock.method(Date, 'now', () => realNow() + 3_600_000);
-  const off = await watch({ metrics, databaseUrl: environment.settings.databaseUrl, log: noted });
+  const off = await watch({ events, databaseUrl: environment.settings.databaseUrl, log: noted });
   t.after(() => off.close());
-  const offsets = (await metrics.registry.metrics()).match(/videogen_clock_offset_seconds\{of="worker"\} (\S+)/);
   mocked.mock.restore();
+  const [{ part, offsetMs } = assert.fail('no check')] = events.seen;
   // A response takes less than ten minutes.
-  assert.ok(Math.abs(Number(offsets?.[1]) - 3_600) < 600, offsets?.[0]);
+  assert.ok(Math.abs(offsetMs - 3_600_000) < 600_000, `${offsetMs} ms`);
+  assert.equal(part, 'worker');
   assert.match(lines.join(''), /"level":40.*"remedy":"run a time service.*clock differs from that of the database/);
   await waitFor('the end of the difference', () => lines.find((line) => line.includes('clock agrees')));
 });

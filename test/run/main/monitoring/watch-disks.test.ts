@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import files, { stat, statfs } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { foldersOf, watchDisks } from '../../../../src/run/main/monitoring/watch-disks.ts';
-import { builtInCatalogue } from '../../../../src/catalogue/file/catalogue-file.ts';
-import { createMetrics } from '../../../../src/run/metrics/metrics.ts';
 import { readDisk, spaceProblem } from '../../../../src/platform/process/disk.ts';
 import type { LogOutput } from '../../../../src/platform/log/log-output.ts';
+import { recordEvents } from '../../../support/service/metric-event-sinks.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -43,8 +44,7 @@ test('a process names the folders that it writes to, and a log on a full disk; d
     return taken;
   };
   const output: LogOutput = { write: () => {}, flushSync: () => {}, takeDropped, failure: () => failure };
-  const metrics = createMetrics();
-  const events = metrics.eventsOf(builtInCatalogue);
+  const events = recordEvents('disk_checked', 'log_lines_dropped');
   const log = Object.assign(pino({ level: 'silent' }), { output });
   const folders = foldersOf({
     workFolder: folder,
@@ -55,10 +55,37 @@ test('a process names the folders that it writes to, and a log on a full disk; d
   const disks = await watchDisks({ part: 'api', folders, events, log, pauseMs: 10 });
   t.after(() => disks.close());
   assert.deepEqual(disks.problems(), ['disk full: log']);
-  const text = await metrics.registry.metrics();
-  assert.match(text, /^videogen_log_lines_dropped_total 3$/m);
-  assert.match(text, /^videogen_disk_writable\{folder="work folder"\} 1$/m);
-  assert.match(text, /^videogen_disk_size_bytes\{folder="second result store"\} \d+/m);
+  const [work, second, lines] = events.seen;
+  const { blocks, bsize } = await statfs(folder);
+  for (const [event, name] of [
+    [work, 'work folder'],
+    [second, 'second result store'],
+  ] as const) {
+    assert.ok(event?.kind === 'disk_checked');
+    assert.deepEqual([event.folder, event.sizeBytes, event.isWritable], [name, blocks * bsize, true]);
+    assert.ok(event.freeBytes > 0 && event.freeBytes <= event.sizeBytes);
+  }
+  assert.deepEqual(lines, { kind: 'log_lines_dropped', lines: 3 });
   failure = undefined;
   await waitFor('the end of the problem', () => (disks.problems().length === 0 ? true : undefined));
+  assert.equal(events.seen.filter(({ kind }) => kind === 'log_lines_dropped').length, 1);
+});
+
+test('a full disk is named and counted, with its free space and its size', async (t) => {
+  const folder = await temporaryFolder(t);
+  const full = { bavail: 10, blocks: 2000, bsize: mebibyte, files: 0, ffree: 0 };
+  const mocked = t.mock.method(files, 'statfs', () => Promise.resolve(full));
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+  const events = recordEvents('disk_checked');
+  const log = pino({ level: 'silent' });
+  const disks = await watchDisks({ part: 'api', folders: { 'work folder': folder }, events, log, pauseMs: 60_000 });
+  t.after(() => disks.close());
+  assert.deepEqual(disks.problems(), ['disk full: work folder']);
+  const space = { device: (await stat(folder)).dev, freeBytes: 10 * mebibyte, sizeBytes: 2000 * mebibyte };
+  const state = { ...space, problem: 'disk full', isWritable: false };
+  assert.deepEqual(events.seen, [{ kind: 'disk_checked', folder: 'work folder', ...state }]);
 });
