@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import files, { stat, statfs } from 'node:fs/promises';
+import fileSystem, { stat, statfs } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { pino } from 'pino';
@@ -74,7 +74,7 @@ test('a process names the folders that it writes to, and a log on a full disk; d
 test('a full disk is named and counted, with its free space and its size', async (t) => {
   const folder = await temporaryFolder(t);
   const full = { bavail: 10, blocks: 2000, bsize: mebibyte, files: 0, ffree: 0 };
-  const mocked = t.mock.method(files, 'statfs', () => Promise.resolve(full));
+  const mocked = t.mock.method(fileSystem, 'statfs', () => Promise.resolve(full));
   syncBuiltinESMExports();
   t.after(() => {
     mocked.mock.restore();
