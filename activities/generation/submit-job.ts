@@ -94,7 +94,7 @@ async function sendCreate(
 
 export function requestFor({ deps, task, media }: Attempt, { open, jobKey, ordinal }: JobBase): JobRequest {
   const { taskId, accountId, deadlineMs, param } = task;
-  const accountHash = deps.hashAccount(accountId);
+  const [accountHash] = deps.hashAccount(accountId);
   const input = spelledInput(open, param.input);
   return { taskId, ordinal, accountHash, jobKey, model: param.model, input, media, mediaLinks: noMedia, deadlineMs };
 }
