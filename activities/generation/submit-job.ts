@@ -109,7 +109,7 @@ export function spelledInput({ imageReference }: Pick<OpenProvider, 'imageRefere
  * Added to the deadline, because an upstream may let a job wait until the
  * deadline before it fetches the media.
  */
-const linkGraceMs = 60 * 60_000;
+export const linkGraceMs = 60 * 60_000;
 
 async function linksFor(
   { deps, task, media }: Attempt,

@@ -7,7 +7,8 @@ type Secrets = { readonly secret: string; readonly secretPrevious?: readonly str
  * the jobs of creates from before a rotation are found.
  */
 export function createAccountHasher({ secret, secretPrevious = [] }: Secrets) {
-  const hash = (key: string, accountId: string) => createHmac('sha256', key).update(`account ${accountId}`).digest('hex');
+  const hash = (key: string, accountId: string) =>
+    createHmac('sha256', key).update(`account ${accountId}`).digest('hex');
   return (accountId: string): readonly [current: string, ...previous: string[]] => [
     hash(secret, accountId),
     ...secretPrevious.map((key) => hash(key, accountId)),

@@ -59,7 +59,9 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   'openai-videos': {
     provider: (client) =>
-      createVideosProvider(providerDeps({ kind: 'openai-videos', baseUrl: 'http://vllm.example', options: vllm }, client)),
+      createVideosProvider(
+        providerDeps({ kind: 'openai-videos', baseUrl: 'http://vllm.example', options: vllm }, client),
+      ),
     unreadable: [json({ data: {} }), json({ data: [{ ...videosJob, prompt: undefined }, videosJob] })],
     cut: json({ data: [videosJob], has_more: true }),
     whole: json({ data: [videosJob, { id: 'old', prompt, created_at: 1 }], has_more: true }),
@@ -87,13 +89,19 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   'comfy-v2': {
     provider: (client) =>
-      createComfyV2Provider({ ...providerDeps({ kind: 'comfy-v2', baseUrl: 'http://comfy.example' }, client), workflow }),
+      createComfyV2Provider({
+        ...providerDeps({ kind: 'comfy-v2', baseUrl: 'http://comfy.example' }, client),
+        workflow,
+      }),
     unreadable: [json({ jobs: {} }), json({ jobs: [named('x')] }), json({ error: { code: 'not_found' } }, 404)],
     cut: json({ jobs: [], truncated: true }),
   },
   comfyui: {
     provider: (client) =>
-      createComfyuiProvider({ ...providerDeps({ kind: 'comfyui', baseUrl: 'http://comfy.example' }, client), workflow }),
+      createComfyuiProvider({
+        ...providerDeps({ kind: 'comfyui', baseUrl: 'http://comfy.example' }, client),
+        workflow,
+      }),
     unreadable: [json({ queue_running: {}, queue_pending: [] }), json({ queue_running: [] }), json({}, 404)],
   },
   own: {
