@@ -70,8 +70,8 @@ const facts: readonly (readonly [page: string, text: string])[] = [
   ['docs/operations/upgrade.md', `ten minutes from a task's first failure (\`STUCK_TASK_SECONDS\`)`],
 ];
 
-const words: Readonly<Record<number, string>> = { 2: 'two', 10: 'ten' };
-const inWords = (ms: number, unitMs: number) => words[ms / unitMs] ?? assert.fail();
+const numbersInWords: Readonly<Record<number, string>> = { 2: 'two', 10: 'ten' };
+const inWords = (ms: number, unitMs: number) => numbersInWords[ms / unitMs] ?? assert.fail();
 const [searched, unreadable] = [inWords(visibleWithinMs, minuteMs), inWords(lookUpLimitMs, minuteMs)];
 const lookUps: typeof facts = [
   [
