@@ -103,6 +103,34 @@ test('documents that other files name exist', () => {
   );
 });
 
+/** Files of examples, which show how tests of each tier are named. */
+const exampleNames = ['x.test.ts', 'x.full.test.ts', 'x.long.test.ts'];
+const codeFolders = ['activities', 'bench', 'clients/typescript/src', 'src', 'test', 'workflows'];
+const codeFiles = codeFolders.flatMap((folder) => ['.ts', '.tsx'].flatMap((ending) => filesIn(folder, ending)));
+const codePaths = [...codeFiles.map((path) => `/${path}`), ...readdirSync('.').map((name) => `/${name}`)];
+const isCodeFile = (name: string) =>
+  exampleNames.includes(name) || codePaths.some((path) => path.endsWith(`/${name.replace(/^(?:\.\.?\/)+/, '')}`));
+
+test('files of code that documents and comments name by their last part exist', () => {
+  const inDocuments = documents.flatMap((document) =>
+    [...withoutCode(textOf(document)).matchAll(/`([\w-][\w.-]*\.tsx?)`/g)].map(([, name = '']) => ({ document, name })),
+  );
+  const inComments = codeFiles.flatMap((file) =>
+    [...textOf(file).matchAll(/^\s*(?:\*|\/\*\*?|.*(?<!:)\/\/) .*$/gm)].flatMap(([comment]) =>
+      [
+        ...comment
+          .replace(/^.*(?<!:)\/\/ /, '')
+          .matchAll(/(?<![\w./:@#'-])((?:\.{1,2}\/)*(?:[\w-]+\/)*[\w-][\w.-]*\.tsx?)\b/g),
+      ].map(([, name = '']) => ({ document: file, name })),
+    ),
+  );
+  assert.ok(inDocuments.length > 20 && inComments.length > 50, `${inDocuments.length}, ${inComments.length}`);
+  assert.deepEqual(
+    [...inDocuments, ...inComments].filter(({ name }) => !isCodeFile(name)),
+    [],
+  );
+});
+
 test('no document is too long to be read', () => {
   // Readers look up one section of the runbooks: a heading, a command and a paragraph for each alert.
   const alerts = textOf('ops/prometheus/alerts.yml').match(/- alert: /g)?.length ?? 0;

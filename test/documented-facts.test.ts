@@ -10,6 +10,13 @@ import { lifetimeSeconds } from '../src/accounts/sign-in/one-time-links.ts';
 import { maxCutShare } from '../src/catalogue/media/frame-size.ts';
 import { sessionSeconds } from '../src/accounts/sign-in/session-terms.ts';
 import { inputLimits } from '../src/catalogue/input/input-bounds.ts';
+import { linkGraceMs } from '../activities/generation/submit-job.ts';
+import { lookUpLimitMs } from '../activities/generation/recover-job.ts';
+import { endpoints } from '../src/api/endpoints.ts';
+import { maxDeadlineSeconds } from '../src/catalogue/file/catalogue-schema.ts';
+import { linkLifeMs, previousSecretMs } from '../src/media/store/signed-link.ts';
+import { dayMs, hourMs, minuteMs } from '../src/platform/timing/duration.ts';
+import { visibleWithinMs } from '../src/providers/jobs/find-lost-create.ts';
 import { bytePlusPackages } from './counterparts/ark/ark-packages.ts';
 
 // Figures that pages repeat, made from the code that has them. A page that states another one is wrong.
@@ -63,11 +70,85 @@ const facts: readonly (readonly [page: string, text: string])[] = [
   ['docs/operations/upgrade.md', `ten minutes from a task's first failure (\`STUCK_TASK_SECONDS\`)`],
 ];
 
-for (const [page, text] of facts) {
+const numbersInWords: Readonly<Record<number, string>> = { 2: 'two', 10: 'ten' };
+const inWords = (ms: number, unitMs: number) => numbersInWords[ms / unitMs] ?? assert.fail();
+const [searched, unreadable] = [inWords(visibleWithinMs, minuteMs), inWords(lookUpLimitMs, minuteMs)];
+const lookUps: typeof facts = [
+  [
+    'docs/path-of-a-task.md',
+    `after ${searched} minutes in a list of jobs that can be read, after ${unreadable} minutes while`,
+  ],
+  [
+    'docs/troubleshooting.md',
+    `for up to ${searched} minutes, or ${unreadable} while the provider's answers can't be read`,
+  ],
+  ['docs/providers/ark.md', `after ${searched} minutes, or after ${unreadable} if the list cannot be read`],
+];
+
+for (const [page, text] of [...facts, ...lookUps]) {
   test(`${page} states: ${text}`, () => {
     assert.ok(readFileSync(page, 'utf8').replaceAll(/\s+/g, ' ').includes(text));
   });
 }
+
+test('a previous secret is needed for longer than any link is valid, as the page about its rotation says', () => {
+  const longestMs = maxDeadlineSeconds * 1000 + linkGraceMs;
+  assert.ok(longestMs < previousSecretMs && linkLifeMs < previousSecretMs);
+  const page = readFileSync('docs/operations/access.md', 'utf8').replaceAll(/\s+/g, ' ');
+  assert.ok(page.includes(`4. ${inWords(previousSecretMs, dayMs).replace('t', 'T')} days later`));
+  assert.ok(page.includes(`valid for up to ${longestMs / hourMs} hours`));
+});
+
+/** What derives keys from `VIDEOGEN_SECRET`, in the words of the page about its rotation. */
+const usesOfSecret: Readonly<Record<string, string>> = {
+  'media/store/signer.ts': 'signs links to videos, posters, uploads, archives and reference media',
+  'platform/secrets/secret-box.ts': 'encrypts the secrets of callbacks and events, and the links in mails that wait',
+  'credits/sign-up/start-credit.ts': 'the hashes of mailboxes that got the start credit',
+  'platform/secrets/account-hash.ts': 'the pseudonyms of accounts that upstreams get',
+};
+
+test('the page about the rotation of the secret names each of its uses', () => {
+  const deriving = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
+    (name) =>
+      name.endsWith('.ts') &&
+      /hkdfSync\(|createHmac\('sha256', key\)\.update\(`/.test(readFileSync(`src/${name}`, 'utf8')),
+  );
+  const notOfSecret = ['console/features/callbacks/verify-sample.ts'];
+  assert.deepEqual(
+    deriving.filter((name) => !notOfSecret.includes(name)).toSorted(),
+    Object.keys(usesOfSecret).toSorted(),
+  );
+  const page = readFileSync('docs/operations/access.md', 'utf8').replaceAll(/\s+/g, ' ');
+  for (const use of Object.values(usesOfSecret)) assert.ok(page.includes(use), use);
+});
+
+/** The changes by operators that need a recent authentication, in the words of the page about access. */
+const provenChanges: Readonly<Record<string, string>> = {
+  '/api/admin/v1/accounts': 'open or close an account',
+  '/api/admin/v1/accounts/close': 'open or close an account',
+  '/api/admin/v1/keys': 'create a key for an account',
+  '/api/admin/v1/credits/grant': 'grant or adjust credits',
+  '/api/admin/v1/credits/adjust': 'grant or adjust credits',
+  '/api/admin/v1/codes': 'create codes or a sign-up link',
+  '/api/admin/v1/sign-ups/link': 'create codes or a sign-up link',
+  '/api/admin/v1/prices/set': 'set a price',
+  '/api/admin/v1/people/invite': 'invite an operator or a person',
+  '/api/admin/v1/people/withdraw': 'withdraw such an invitation',
+  '/api/admin/v1/people/reset': 'reset, disable, enable, sign out or erase a person',
+  '/api/admin/v1/people/disable': 'reset, disable, enable, sign out or erase a person',
+  '/api/admin/v1/people/enable': 'reset, disable, enable, sign out or erase a person',
+  '/api/admin/v1/people/end-sessions': 'reset, disable, enable, sign out or erase a person',
+  '/api/admin/v1/people/erase': 'reset, disable, enable, sign out or erase a person',
+  '/api/admin/v1/people/operator': 'change who is an operator',
+  '/api/admin/v1/tasks/delete': "delete a task's content",
+};
+
+test('the page about access lists the changes by operators that need a recent authentication', () => {
+  const declared = endpoints.filter(({ scope, needsRecentProof }) => scope === 'operator' && needsRecentProof === true);
+  assert.deepEqual(declared.map(({ path }) => path).toSorted(), Object.keys(provenChanges).toSorted());
+  const page = readFileSync('docs/operations/access.md', 'utf8').replaceAll(/\s+/g, ' ');
+  for (const change of Object.values(provenChanges)) assert.ok(page.includes(change), change);
+});
 
 test('the figures in words are those of the settings', () => {
   assert.equal(settingDefaults.get('STUCK_TASK_SECONDS'), '600');

@@ -23,8 +23,8 @@ export type GenerationDeps = {
   readonly models: () => ReadonlyMap<string, CatalogueModel>;
   readonly providers: Providers;
   readonly switches: ProviderSwitches;
-  /** Identifies an account to upstreams without naming it. */
-  readonly hashAccount: (accountId: string) => string;
+  /** Identifies an account to upstreams without naming it, by the current secret and by each previous one. */
+  readonly hashAccount: (accountId: string) => AccountHashes;
   readonly media: Pick<
     ResultStore,
     'put' | 'move' | 'sizeOf' | 'list' | 'delete' | 'deleteFolder' | 'link' | 'uploadLink'
@@ -32,6 +32,8 @@ export type GenerationDeps = {
   /** Starts the deadline of an attempt, and the grace time of a create in flight; tests end them. */
   readonly startDeadline: StartDeadline;
 };
+
+export type AccountHashes = readonly [current: string, ...previous: string[]];
 
 /** One attempt at the generation of a task. */
 export type Attempt = {

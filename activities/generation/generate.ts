@@ -14,7 +14,7 @@ import { submitJob } from './submit-job.ts';
 // state selects the step. src/tasks/jobs/job-states.ts declares the states and what they lead to.
 //
 // Every step commits its result, or ends the task or this attempt (src/tasks/jobs/decide-job-end.ts). The next attempt, also after a crash,
-// resumes the job from its row: `openOrReserveJob` finds the row, and `readOpenJob` (resume-job.ts) returns its state.
+// resumes the job from its row: `openOrReserveJob` finds the row, and `readOpenJob` (recover-job.ts) returns its state.
 
 /** The state machine of a job. */
 function step(attempt: Attempt, job: Job): Promise<Outcome> {

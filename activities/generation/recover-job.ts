@@ -130,7 +130,7 @@ export async function lookUpLostCreate(
     ...request,
     input: spelledInput({ imageReference }, request.input),
     ordinal,
-    accountHash: deps.hashAccount(accountId),
+    accountHashes: deps.hashAccount(accountId),
     intendedAt,
     claimed: (ids) => listClaimedJobs(deps.db, row.provider, ids),
     countRivals: async () => (await countRivals(deps.db, { pool, taskId, ordinal, intendedAt })).rivals,

@@ -94,7 +94,7 @@ async function sendCreate(
 
 export function requestFor({ deps, task, media }: Attempt, { open, jobKey, ordinal }: JobBase): JobRequest {
   const { taskId, accountId, deadlineMs, param } = task;
-  const accountHash = deps.hashAccount(accountId);
+  const [accountHash] = deps.hashAccount(accountId);
   const input = spelledInput(open, param.input);
   return { taskId, ordinal, accountHash, jobKey, model: param.model, input, media, mediaLinks: noMedia, deadlineMs };
 }
@@ -109,7 +109,7 @@ export function spelledInput({ imageReference }: Pick<OpenProvider, 'imageRefere
  * Added to the deadline, because an upstream may let a job wait until the
  * deadline before it fetches the media.
  */
-const linkGraceMs = 60 * 60_000;
+export const linkGraceMs = 60 * 60_000;
 
 async function linksFor(
   { deps, task, media }: Attempt,

@@ -89,7 +89,9 @@ export type NotAccepted = {
 export type Refused = { readonly kind: 'refused'; readonly error: UpstreamError };
 
 /** A create whose response was lost. Times are Unix milliseconds of the database's clock. */
-export type LostCreate = Omit<JobRequest, 'media' | 'mediaLinks'> & {
+export type LostCreate = Omit<JobRequest, 'accountHash' | 'media' | 'mediaLinks'> & {
+  /** The create was sent with one of these: the secret may have been rotated since. */
+  readonly accountHashes: readonly string[];
   readonly intendedAt: number;
   /** Returns those of the upstream ids that belong to other jobs of ours. */
   readonly claimed: (ids: readonly string[]) => Promise<ReadonlySet<string>>;

@@ -14,8 +14,9 @@ import {
   requestRetentionMs,
 } from '../library/operations/retention-periods.ts';
 import { cachedForMs } from '../api/core/authentication.ts';
-import { linkLifeMs } from '../media/store/signed-link.ts';
+import { linkLifeMs, previousSecretMs } from '../media/store/signed-link.ts';
 import { uploadGraceMs } from '../media/references/upload-rules.ts';
+import { visibleWithinMs } from '../providers/jobs/find-lost-create.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../platform/timing/duration.ts';
 import { countedRetryMs } from '../tasks/accept/create-attempts.ts';
 import { uncertainRetryMs } from '../tasks/accept/accept-in-batches.ts';
@@ -41,7 +42,8 @@ const limits: Readonly<Record<string, number>> = {
   'A create in flight may still answer after a cancellation, a deadline or the stop of its worker': createGraceMs,
   'An upstream may take to answer that it has stopped a job': requestLimitMs,
   '“No such job” of an upstream counts, at the earliest': lateCreateWindowMs,
-  'A lost create is looked up, before `onLostJob` decides': lookUpLimitMs,
+  'A lost create is looked up in a list of jobs that can be read, before `onLostJob` decides': visibleWithinMs,
+  'A lost create is looked up while answers cannot be read, before `onLostJob` decides': lookUpLimitMs,
   '`reconcile` stops a job that no task waits for': stopGraceMs,
   '`reconcile` terminates the workflow of a canceled task that still runs': cancelGraceMs,
   'A receiver may take to answer a callback': callbackTimeoutMs,
@@ -53,6 +55,7 @@ const limits: Readonly<Record<string, number>> = {
   'A stopping worker ends, also with activities that hang': workerForceMs,
   'A stopping process exits, drained or not': processDrainMs,
   'A link to a video or poster is valid': linkLifeMs,
+  'A previous `VIDEOGEN_SECRET` is needed, because links that it signed may still be valid': previousSecretMs,
   'A create may use a cached API key; the accept statement checks it again': cachedForMs,
   'Media of a failed task is deleted': failedTaskMediaMs,
   'The file of an expired upload is deleted': uploadGraceMs,

@@ -70,7 +70,7 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
     return Number(seconds) * 1_000 + (nanos ?? 0) / 1_000_000;
   };
 
-  // outbound/hostile-receivers.test.ts has every way to misbehave, outbound/own-endpoints.test.ts every spelling of an address.
+  // hostile-receivers.test.ts has every way to misbehave, own-endpoints.test.ts every spelling of an address.
   for (const [title, misbehave, status, error, state] of [
     ['never responds', (socket: Socket) => void socket.resume(), undefined, 'timeout', 'pending'],
     ['sends an endless body', neverEnding('HTTP/1.1 200 OK\r\n\r\n', 'x', 1_000), 200, undefined, 'delivered'],

@@ -11,6 +11,9 @@ import { type ModelSample, sampleSchema } from '../models/model-sample.ts';
 
 // The schema of the catalogue's file, and the values that it becomes.
 
+/** The longest deadline of a model. */
+export const maxDeadlineSeconds = 86_400;
+
 const modelName = z
   .string()
   .regex(/^[\w./-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, slashes, dashes or underscores' });
@@ -68,7 +71,7 @@ const model = z
     aliases: z.array(modelName).max(50).optional(),
     input: modelInput.optional().meta({ description: 'Its fields; without it the six of the specification.' }),
     prices: pricesSchema,
-    deadlineSeconds: z.int().min(10).max(86_400).default(1800),
+    deadlineSeconds: z.int().min(10).max(maxDeadlineSeconds).default(1800),
     tiers: z
       .array(z.array(entry).min(1).max(10))
       .min(1)

@@ -129,6 +129,11 @@ const find = z
       description: 'The ids of the jobs that may be the lost one; they also read intendedAt, in Unix ms.',
     }),
     handle: expression.optional(),
+    complete: expression.optional().meta({
+      description:
+        'True when the answer has every job since intendedAt. Any other answer is requested again, for ten minutes. Without this, ' +
+        'every 2xx with JSON counts as complete, and so does a 404 if the address has jobKey.',
+    }),
   })
   .meta({
     description: 'A request that finds a job whose creation was not answered. Without it such a job is abandoned.',

@@ -1,3 +1,4 @@
+import { dayMs } from '../../platform/timing/duration.ts';
 import { createSigner } from './signer.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 
@@ -17,7 +18,13 @@ export type ResultLinks = { readonly resultUrls: readonly string[]; readonly las
 export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };
 
 /** The life of a client's link to its result. */
-export const linkLifeMs = 24 * 60 * 60_000;
+export const linkLifeMs = dayMs;
+
+/**
+ * A previous secret is needed for this long after the last process has stopped signing with it. The longest links are those to reference media for upstreams:
+ * they are valid for the deadline of the model, a day at most, and an hour more.
+ */
+export const previousSecretMs = 2 * dayMs;
 
 export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date.now }: LinkSignerOptions) {
   const signer = createSigner(secret, 'videogen media links, version 1', secretPrevious);

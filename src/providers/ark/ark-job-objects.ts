@@ -4,7 +4,7 @@ import { type CostRule, estimateCost } from '../../catalogue/prices/upstream-cos
 import type { Cost, Job, JobStatus, LostCreate } from '../provider-contract.ts';
 import { findJobId } from '../jobs/find-job-id.ts';
 import type { EndState, JobObjectRules } from '../jobs/vendor-job-object.ts';
-import { isRecent } from '../jobs/find-lost-create.ts';
+import { isSinceCreate, listsAllSinceCreate } from '../jobs/find-lost-create.ts';
 import { jobFailure } from './ark-errors.ts';
 
 /** `body` is the whole record. */
@@ -22,10 +22,12 @@ export function recordIn(value: JsonValue | undefined): ArkRecord | undefined {
 
 /** Returns the records of a list; undefined for any other body. */
 export function recordsIn(body: JsonObject): readonly ArkRecord[] | undefined {
-  const { items } = body;
+  return itemsIn(body)?.flatMap((item) => recordIn(item) ?? []);
+}
+
+function itemsIn({ items }: JsonObject): readonly JsonValue[] | undefined {
   // The type of a JSON value does not distinguish an array from an object.
-  const list = Array.isArray(items) ? (items as readonly JsonValue[]) : undefined;
-  return list?.flatMap((item) => recordIn(item) ?? []);
+  return Array.isArray(items) ? (items as readonly JsonValue[]) : undefined;
 }
 
 export const arkStates: JobObjectRules<ArkRecord>['states'] = {
@@ -73,17 +75,39 @@ const originSchema = z.object({
   duration: z.number().optional().catch(undefined),
 });
 
-/** True if the lost create may have made the job. Ark has no names for jobs, so account, time and input identify it. */
-export function isCandidate(record: ArkRecord, lost: LostCreate): boolean {
-  const { input, accountHash } = lost;
-  const { data: origin } = originSchema.safeParse(record.body);
-  if (origin?.safety_identifier !== accountHash || !isRecent(origin.created_at, lost)) return false;
-  const { ratio = input.ratio, duration = input.duration } = origin;
-  // The record of a job with an adaptive ratio contains the one that was chosen.
-  return duration === input.duration && (input.ratio === 'adaptive' || ratio === input.ratio);
+type Listed = Pick<ArkRecord, 'id'> & z.output<typeof originSchema>;
+
+/**
+ * Finds the jobs in a list that the lost create may have made. Returns undefined for any other body, and for a list with a job that cannot be
+ * read, which may be the one.
+ */
+export function searchList(
+  body: JsonObject,
+  lost: LostCreate,
+  maxListed: number,
+): { readonly candidates: readonly Listed[]; readonly isComplete: boolean } | undefined {
+  const items = itemsIn(body);
+  const jobs = items?.flatMap((item) => listedIn(item) ?? []);
+  if (jobs === undefined || jobs.length !== items?.length) return undefined;
+  const { total } = body;
+  const isCut = jobs.length >= maxListed || (typeof total === 'number' && total > jobs.length);
+  return {
+    candidates: jobs.filter((job) => isCandidate(job, lost)),
+    isComplete: listsAllSinceCreate(jobs, isCut, lost),
+  };
 }
 
-export function isSinceCreate({ body }: ArkRecord, lost: LostCreate): boolean {
-  const { data: origin } = originSchema.safeParse(body);
-  return origin !== undefined && isRecent(origin.created_at, lost);
+function listedIn(item: JsonValue): Listed | undefined {
+  const record = recordIn(item);
+  const { data: origin } = originSchema.safeParse(record?.body);
+  return record && origin && { id: record.id, ...origin };
+}
+
+/** True if the lost create may have made the job. Ark has no names for jobs, so account, time and input identify it. */
+function isCandidate(listed: Listed, lost: LostCreate): boolean {
+  const { input, accountHashes } = lost;
+  const { safety_identifier: hash = '', ratio = input.ratio, duration = input.duration } = listed;
+  if (!accountHashes.includes(hash) || !isSinceCreate(listed.created_at, lost)) return false;
+  // The record of a job with an adaptive ratio contains the one that was chosen.
+  return duration === input.duration && (input.ratio === 'adaptive' || ratio === input.ratio);
 }

@@ -5,11 +5,11 @@ import { bodyOf, classifyCreate, codedErrorIn, readBody, replyOf } from '../answ
 import type { Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createIdNameWarning, findJobId } from '../jobs/find-job-id.ts';
 import { cancelOutcomes, createJobObjectReader } from '../jobs/vendor-job-object.ts';
-import { findJobOfCreate } from '../jobs/find-lost-create.ts';
+import { findJobOfCreate, retryLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
 import { requestBody } from './ark-create-body.ts';
 import { classifyRefusal, isMissing } from './ark-errors.ts';
-import { arkStates, endOf, isCandidate, isSinceCreate, recordIn, recordsIn } from './ark-job-objects.ts';
+import { arkStates, endOf, recordIn, recordsIn, searchList } from './ark-job-objects.ts';
 
 /** `config.options` are `paths`, `resultPath`, and `parameters`, which are added to each create. */
 export type ArkProviderDeps = PolledProviderDeps & {
@@ -39,15 +39,15 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     replyOf(client.call(method, path, { timeoutMs, signal, maxBytes: maxAnswerBytes, body }));
   const pathOf = ({ id }: Pick<Job, 'id'>) => paths.get.replace('{id}', encodeURIComponent(id));
   const readJob = (job: Job, signal: AbortSignal) => call('GET', pathOf(job), timeouts.statusMs, signal);
-  /** Reads the newest records that match the filter, by default of the last seven days. */
-  const readList = async (
+  /** Requests the newest records that match the filter, by default of the last seven days. */
+  const requestList = async (
     filter: readonly [string, string][],
     size: number,
     timeoutMs: number,
     signal: AbortSignal,
   ) => {
     const query = new URLSearchParams([['page_num', '1'], ['page_size', String(size)], ...filter]);
-    return readBody(await call('GET', `${paths.list}?${query.toString()}`, timeoutMs, signal), recordsIn);
+    return await call('GET', `${paths.list}?${query.toString()}`, timeoutMs, signal);
   };
   const reportId = createIdNameWarning(warn);
   const statusOf = async (job: Job, signal: AbortSignal) => records.statusOf(await readJob(job, signal), job);
@@ -62,12 +62,11 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
       return classifyCreate(reply, { errorOf: codedErrorIn, jobOf, classify: classifyRefusal });
     },
     recover: async (lost, signal) => {
-      const list = await readList([['filter.model', config.upstreamModel]], maxListed, timeouts.recoverMs, signal);
-      const listed = 'read' in list ? list.read : [];
-      const candidates = listed.filter((record) => isCandidate(record, lost));
-      // A full list of newer jobs may hide others that could be the lost one.
-      const isComplete = listed.length < maxListed || listed.some((record) => !isSinceCreate(record, lost));
-      return await findJobOfCreate(candidates, lost, isComplete);
+      const ofModel: [string, string] = ['filter.model', config.upstreamModel];
+      const reply = await requestList([ofModel], maxListed, timeouts.recoverMs, signal);
+      const list = readBody(reply, (body) => searchList(body, lost, maxListed));
+      if ('status' in list) return retryLookup;
+      return await findJobOfCreate(list.read.candidates, lost, list.read.isComplete);
     },
     statusOf,
     batch: {
@@ -76,7 +75,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
         const statuses = new Map<string, JobStatus>();
         if (jobs.length > 1) {
           const filter = jobs.map(({ id }): [string, string] => ['filter.task_ids', id]);
-          const list = await readList(filter, maxBatch, timeouts.statusMs, signal);
+          const list = readBody(await requestList(filter, maxBatch, timeouts.statusMs, signal), recordsIn);
           if ('status' in list) return new Map(jobs.map(({ jobKey }) => [jobKey, list.status]));
           const listed = new Map(list.read.map((record) => [record.id, record]));
           for (const job of jobs) {

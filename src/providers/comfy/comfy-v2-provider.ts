@@ -12,7 +12,7 @@ import {
 } from '../answers.ts';
 import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
-import { retryLookup } from '../jobs/find-lost-create.ts';
+import { retryLookup, undecided } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
 import { filePrefix } from '../requests/task-values.ts';
@@ -35,8 +35,9 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     const reply = await call('GET', `/jobs?limit=${maxListed}`, signal);
     const list = readBody(reply, (body) => listSchema.safeParse(body).data);
     if ('status' in list) return list;
-    const { jobs } = list.read;
-    return { record: jobs.find(({ metadata }) => metadata === jobKey), isComplete: jobs.length < maxListed };
+    const { jobs, truncated } = list.read;
+    const isComplete = jobs.length < maxListed && !truncated;
+    return { record: jobs.find(({ metadata }) => metadata === jobKey), isComplete };
   };
   return createPolledProvider(deps, {
     namesJobs: true,
@@ -60,14 +61,11 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
       const found = await findByName(jobKey, signal);
       return 'record' in found && found.record !== undefined ? { kind: 'accepted', id: found.record.id } : outcome;
     },
-    recover: async ({ jobKey }, signal) => {
-      const found = await findByName(jobKey, signal);
+    recover: async (lost, signal) => {
+      const found = await findByName(lost.jobKey, signal);
       if ('status' in found) return retryLookup;
       if (found.record !== undefined) return { kind: 'found', id: found.record.id };
-      // Older jobs may be missing from a full list.
-      return found.isComplete
-        ? { kind: 'not_created' }
-        : { kind: 'unknown', detail: `not among the newest ${maxListed}` };
+      return found.isComplete ? { kind: 'not_created' } : undecided(lost, 'not in the list, which may lack jobs');
     },
     statusOf: async (job, signal) => records.statusOf(await call('GET', `/jobs/${job.id}`, signal), job),
     cancel: async (job, signal) => records.cancelOutcomeOf(await call('POST', `/jobs/${job.id}/cancel`, signal), job),
@@ -103,7 +101,8 @@ const recordSchema = z.object({
     .array(z.object({ name: z.string().catch(''), content_type: z.string().catch(''), url: z.string() }))
     .catch([]),
 });
-const listSchema = z.object({ jobs: z.array(recordSchema) });
+/** `truncated`: the server stopped before it had read all jobs, and before the list was full. */
+const listSchema = z.object({ jobs: z.array(recordSchema), truncated: z.boolean().default(false) });
 
 type JobRecord = z.output<typeof recordSchema>;
 

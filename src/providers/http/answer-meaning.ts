@@ -42,6 +42,7 @@ export function answerData(reply: Reply, known: JsonObject): JsonObject {
   return { ...known, status: reply.answer.status, ...(body !== undefined && { body }) };
 }
 
+type FindFields = JobFields & { readonly complete?: Expression | undefined };
 type JobFields = { readonly id: Expression; readonly handle?: Expression | undefined };
 
 async function jobIn(reader: Reader, field: string, { id, handle }: JobFields, data: JsonObject) {
@@ -102,10 +103,12 @@ export async function costIn({ file, reader }: Reading, data: JsonObject): Promi
   return { cost: { micros, currency: file.cost.currency, basis: 'reported' } };
 }
 
-export async function foundJobs({ file, reader }: Reading, data: JsonObject) {
-  if (file.find === undefined) return [];
-  const found = await reader.value('find.id', file.find.id, data);
-  const ids = (Array.isArray(found) ? found : [found]).map((id: JsonValue | undefined) => textOf(id));
-  const handle = await reader.value('find.handle', file.find.handle, data);
+/** Returns the jobs in an answer that may be the lost one; undefined if the answer cannot be read. */
+export async function foundJobs(reader: Reader, find: FindFields, data: JsonObject) {
+  if (find.complete !== undefined && !(await reader.flag('find.complete', find.complete, data))) return undefined;
+  const found = await reader.outcome('find.id', find.id, data);
+  if (found === undefined) return undefined;
+  const ids = (Array.isArray(found.value) ? found.value : [found.value]).map((id: JsonValue | undefined) => textOf(id));
+  const handle = await reader.value('find.handle', find.handle, data);
   return ids.filter((id) => id !== undefined).map((id) => ({ id, ...(isObject(handle) && { handle }) }));
 }

@@ -16,10 +16,14 @@ export type Trace = (
 export type Reader = {
   required(field: string, expression: Expression, data: JsonObject): Promise<JsonValue>;
   value(field: string, expression: Expression | undefined, data: JsonObject): Promise<JsonValue | undefined>;
+  /** Returns undefined only if the expression failed. */
+  outcome(field: string, expression: Expression, data: JsonObject): Promise<Outcome | undefined>;
   /** A number becomes its text; an empty text is no value. */
   text(field: string, expression: Expression | undefined, data: JsonObject): Promise<string | undefined>;
   flag(field: string, expression: Expression | undefined, data: JsonObject): Promise<boolean>;
 };
+
+type Outcome = { readonly value: JsonValue | undefined };
 
 /**
  * The readers of one file. Evaluations run one at a time, because interleaved ones would use up each other's time limit; those of
@@ -58,22 +62,24 @@ function createReader({ warn, warned, trace, run }: ReaderDeps): Reader {
       return { error: `${field}: ${error.message}` };
     }
   };
-  const value: Reader['value'] = async (field, expression, data) => {
-    if (expression === undefined) return undefined;
-    const outcome = await evaluated(field, expression, data);
-    if (!('error' in outcome)) return outcome.value;
+  const outcome: Reader['outcome'] = async (field, expression, data) => {
+    const result = await evaluated(field, expression, data);
+    if (!('error' in result)) return result;
     // Every poll may repeat the error, so it is logged once.
-    if (!warned.has(field)) warn('provider expression failed', outcome.error);
+    if (!warned.has(field)) warn('provider expression failed', result.error);
     warned.add(field);
     return undefined;
   };
+  const value: Reader['value'] = async (field, expression, data) =>
+    expression === undefined ? undefined : (await outcome(field, expression, data))?.value;
   return {
     value,
+    outcome,
     required: async (field, expression, data) => {
-      const outcome = await evaluated(field, expression, data);
-      if ('error' in outcome) throw new ExpressionError(outcome.error);
-      if (outcome.value === undefined) throw new ExpressionError(`${field}: has no value`);
-      return outcome.value;
+      const result = await evaluated(field, expression, data);
+      if ('error' in result) throw new ExpressionError(result.error);
+      if (result.value === undefined) throw new ExpressionError(`${field}: has no value`);
+      return result.value;
     },
     text: async (field, expression, data) => textOf(await value(field, expression, data)),
     flag: async (field, expression, data) => (await value(field, expression, data)) === true,

@@ -117,11 +117,12 @@ async function recover(upstream: Upstream, lost: LostCreate, signal: AbortSignal
   const { find } = upstream.file;
   if (find === undefined) return { kind: 'unknown', detail: 'jobs of this upstream cannot be looked up' };
   const limits = { timeoutMs: timeouts.recoverMs, signal };
-  const { data, reply } = await send(upstream, 'find', find, lostData(lost, upstream), limits);
-  // With the job's name in the address, a 404 is the empty list.
-  const poll = classifyPoll(reply, (_body, status) => status === 404);
+  const { data, reply, path } = await send(upstream, 'find', find, lostData(lost, upstream), limits);
+  // With the job's name in the address, a 404 is the empty list; without it, the address is wrong.
+  const poll = classifyPoll(reply, (_body, status) => status === 404 && path.includes(lost.jobKey));
   if ('status' in poll && poll.status.state !== 'missing') return retryLookup;
-  return await findJobOfCreate('status' in poll ? [] : await foundJobs(upstream, data), lost);
+  const found = await foundJobs(upstream.reader, find, data);
+  return found === undefined ? retryLookup : await findJobOfCreate(found, lost);
 }
 
 async function statusOf(upstream: Upstream, job: Job, signal: AbortSignal): Promise<JobStatus> {
@@ -179,9 +180,9 @@ async function send(
   request: Request,
   known: JsonObject,
   limits: Limits,
-): Promise<{ readonly reply: Reply; readonly data: JsonObject }> {
+): Promise<{ readonly reply: Reply; readonly data: JsonObject; readonly path: string }> {
   const path = await pathFor(reader, `${field}.path`, request.path, known);
   const json = request.json && (await reader.required(`${field}.json`, request.json, known));
   const reply = await call(request, { path, limits, ...(json !== undefined && { body: jsonBody(json) }) });
-  return { reply, data: answerData(reply, known) };
+  return { reply, data: answerData(reply, known), path };
 }

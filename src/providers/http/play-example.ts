@@ -143,7 +143,12 @@ async function outcomeOf(
       return createOutcome(await provider.submit(request, signal));
     case 'find': {
       // Long ago, so that nothing is left to wait for.
-      const lost = { ...request, intendedAt: 0, claimed: async () => new Set<string>(), countRivals: async () => 0 };
+      const ours = {
+        accountHashes: [request.accountHash],
+        claimed: async () => new Set<string>(),
+        countRivals: async () => 0,
+      };
+      const lost = { ...request, ...ours, intendedAt: 0 };
       return findOutcome(await provider.recover(lost, signal));
     }
     case 'status': {

@@ -4,9 +4,9 @@ import type { LostCreate, RecoverOutcome } from '../provider-contract.ts';
 type Candidate = { readonly id: string; readonly handle?: JsonObject };
 
 /** A list may lag behind the jobs for this time. */
-const visibleWithinMs = 120_000;
+export const visibleWithinMs = 120_000;
 
-/** The upstream could not be read, or its list may lag. */
+/** The outcome for an answer that cannot be read, which proves nothing. The lookups end after ten minutes of such answers. */
 export const retryLookup = { kind: 'later', afterMs: 15_000 } as const satisfies RecoverOutcome;
 
 /**
@@ -22,8 +22,17 @@ function pauseBefore(ageMs: number): number {
 const clockSkewMs = 60_000;
 
 /** False for a job that existed before the create was sent; its time is in Unix seconds. */
-export function isRecent(createdAt: number, { intendedAt }: Pick<LostCreate, 'intendedAt'>): boolean {
+export function isSinceCreate(createdAt: number, { intendedAt }: Pick<LostCreate, 'intendedAt'>): boolean {
   return createdAt * 1000 >= intendedAt - clockSkewMs;
+}
+
+/** True if a list, the newest job first, has every job since the create. A list that was cut has it if it reaches further back. */
+export function listsAllSinceCreate(
+  jobs: readonly { readonly created_at: number }[],
+  isCut: boolean,
+  lost: Pick<LostCreate, 'intendedAt'>,
+): boolean {
+  return !isCut || jobs.some((job) => !isSinceCreate(job.created_at, lost));
 }
 
 /**
@@ -33,7 +42,7 @@ export function isRecent(createdAt: number, { intendedAt }: Pick<LostCreate, 'in
 export async function findJobOfCreate(
   candidates: readonly Candidate[],
   lost: LostCreate,
-  /** False where the list was too long to hold every job. */
+  /** False if the list may lack jobs that were made since the create. */
   isComplete = true,
 ): Promise<RecoverOutcome> {
   // In this order, after the list was read: the create of each listed job of ours is unanswered here, or has its id in the claims.
@@ -44,11 +53,13 @@ export async function findJobOfCreate(
     const { id, handle } = found;
     return { kind: 'found', id, ...(handle !== undefined && { handle }) };
   }
-  const ageMs = Date.now() - lost.intendedAt;
-  if (ageMs < visibleWithinMs) return { kind: 'later', afterMs: pauseBefore(ageMs) };
   const count = found === undefined ? 0 : others.length + 1;
-  return {
-    kind: 'unknown',
-    detail: `${count} jobs could be this one, and ${rivals} other creates are unanswered`,
-  };
+  const detail = `${count} jobs could be this one, and ${rivals} other creates are unanswered`;
+  return undecided(lost, isComplete ? detail : `${detail}; the list may lack jobs`);
+}
+
+/** Repeats the lookup in a list that decides nothing while it may lag, and then ends it. */
+export function undecided({ intendedAt }: Pick<LostCreate, 'intendedAt'>, detail: string): RecoverOutcome {
+  const ageMs = Date.now() - intendedAt;
+  return ageMs < visibleWithinMs ? { kind: 'later', afterMs: pauseBefore(ageMs) } : { kind: 'unknown', detail };
 }

@@ -20,11 +20,11 @@ import {
   cancelOutcomeWithoutJob,
   type JobObjectRules,
 } from '../jobs/vendor-job-object.ts';
-import { findJobOfCreate, isRecent, retryLookup } from '../jobs/find-lost-create.ts';
+import { findJobOfCreate, isSinceCreate, listsAllSinceCreate, retryLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
 import { bodyOfCreate, type Dialect, dialects } from './videos-dialects.ts';
 
-const [maxRecordBytes, maxListBytes] = [256 * 1024, 4 * 1024 * 1024];
+const [maxRecordBytes, maxListBytes, maxListed] = [256 * 1024, 4 * 1024 * 1024, 100];
 
 /**
  * Speaks `/videos` below the base URL, in one of the dialects. Jobs have no names of ours there, so a lost one is found only where
@@ -54,12 +54,13 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     recover: async (lost, signal) => {
       if (!dialect.listsPrompts) return { kind: 'unknown', detail: 'this upstream has no list of jobs with prompts' };
       const limits = { timeoutMs: timeouts.recoverMs, signal, maxBytes: maxListBytes };
-      const reply = await replyOf(client.call('GET', '/videos?limit=100&order=desc', limits));
+      const reply = await replyOf(client.call('GET', `/videos?limit=${maxListed}&order=desc`, limits));
       const list = readBody(reply, (body) => listSchema.safeParse(body).data);
       if ('status' in list) return retryLookup;
       const { prompt } = lost.input;
-      const candidates = list.read.data.filter((job) => job.prompt === prompt && isRecent(job.created_at, lost));
-      return await findJobOfCreate(candidates, lost);
+      const { data: jobs, has_more: isCut = jobs.length >= maxListed } = list.read;
+      const candidates = jobs.filter((job) => job.prompt === prompt && isSinceCreate(job.created_at, lost));
+      return await findJobOfCreate(candidates, lost, listsAllSinceCreate(jobs, isCut, lost));
     },
     statusOf: async (job, signal) => {
       const reply = await call('GET', `/${job.id}`, timeouts.statusMs, signal);
@@ -107,6 +108,7 @@ type JobRecord = z.output<typeof recordSchema>;
 
 const listSchema = z.object({
   data: z.array(z.object({ id: jobId, prompt: z.string(), created_at: z.number() })),
+  has_more: z.boolean().optional().catch(undefined),
 });
 
 const recordRules = {

@@ -64,7 +64,7 @@ export type WorkerParts = {
     readonly workFolder: string;
     readonly marksVideos: boolean;
     readonly serviceName: string;
-    readonly hashAccount: (accountId: string) => string;
+    readonly hashAccount: GenerationDeps['hashAccount'];
     readonly retention: HousekeepDeps['retention'];
     readonly stuckTaskMs: number;
   };

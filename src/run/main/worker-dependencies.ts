@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { createRunningAttempts } from '../../../activities/running-attempts.ts';
+import { createAccountHasher } from '../../platform/secrets/account-hash.ts';
 import { startDeadline } from '../../../activities/abort-timers.ts';
 import { watchProviderSwitches } from '../../../activities/watch-provider-switches.ts';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
@@ -86,8 +86,7 @@ export function openWorkerDependencies(
 
 function fromSettings(settings: Settings): WorkerParts['settings'] {
   return {
-    hashAccount: (accountId: string) =>
-      createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
+    hashAccount: createAccountHasher(settings),
     marksVideos: settings.markVideos,
     serviceName: settings.brand.name,
     workFolder: settings.workFolder,

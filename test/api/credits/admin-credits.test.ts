@@ -65,6 +65,15 @@ test('200 twenty simultaneous repeats of a grant are one grant, and all get the 
   assert.equal((await actionsOf(accountId)).length, 1);
 });
 
+test('the balance of a closed account stays, takes no grant, and can be deducted', async () => {
+  const accountId = await newAccountId(10);
+  await dataOf(operator.ask('POST', '/api/admin/v1/accounts/close', { body: { accountId, reason: 'asked' } }));
+  assert.equal(await balanceOf(accountId), 10);
+  assertRefused(await book('grant', { accountId, credits: 5, reason: 'thanks' }), 409, /closed/);
+  assert.equal((await book('adjust', { accountId, amount: -10, reason: 'not paid out' })).status, 200);
+  assert.equal(await balanceOf(accountId), 0);
+});
+
 test('200 a repeated adjustment is answered as before, also when the balance could not bear it a second time', async () => {
   const accountId = await newAccountId(10);
   const key = randomUUID();

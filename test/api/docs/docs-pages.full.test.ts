@@ -117,7 +117,7 @@ describe('pages', { skip }, () => {
 
   // Axe walks through a whole reference for many seconds. One template writes all endpoints, so outside `long` some stand for them.
   const leaveSome = `for (const article of document.querySelectorAll('article.operation:nth-of-type(n + 4)')) article.remove();`;
-  // Colors of the dark window are checked on the tokens by console/contrast.test.ts.
+  // Colors of the dark window are checked on the tokens by contrast.test.ts.
   for (const [name, options] of Object.entries(runsWholeMatrix ? windows : { light: windows.light })) {
     test(`are accessible, fit the window and follow the policy: ${name}`, async () => {
       const tab = await visitor.open(options);

@@ -52,7 +52,8 @@ export function jobOf({ jobKey, input }: JobRequest, id: string, handle: Job['ha
 
 /** A create of the request whose answer was lost just now. */
 export function lostCall(request: JobRequest, changes: Partial<LostCreate> = {}): LostCreate {
-  return { ...request, intendedAt: Date.now(), claimed: async () => new Set(), countRivals: async () => 0, ...changes };
+  const alone = { claimed: async () => new Set<string>(), countRivals: async () => 0 };
+  return { ...request, accountHashes: [request.accountHash], intendedAt: Date.now(), ...alone, ...changes };
 }
 
 /** Creates a job that the upstream accepts. */

@@ -54,7 +54,7 @@ export function workerParts(db: Database, folder: string, upstreams: readonly Fa
     },
     payments: undefined,
     settings: {
-      hashAccount: (accountId) => accountId,
+      hashAccount: (accountId) => [accountId],
       marksVideos: false,
       serviceName: 'Videogen',
       workFolder: join(folder, '.work'),

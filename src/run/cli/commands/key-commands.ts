@@ -5,6 +5,8 @@ import { defaultOverlapSeconds, maxOverlapSeconds } from '../../../tasks/callbac
 import { persistedSecret } from '../../embedded/data-folder.ts';
 import type { SecretPurpose } from '../../../tasks/callbacks/signing-secret-rows.ts';
 import { ensureSigningSecrets, resealSecrets, rotateSecret } from '../../../tasks/callbacks/signing-secrets.ts';
+import { previousSecretMs } from '../../../media/store/signed-link.ts';
+import { dayMs } from '../../../platform/timing/duration.ts';
 import { createSecretBox, type SecretBox } from '../../../platform/secrets/secret-box.ts';
 import { AccountClosed } from '../../../accounts/accounts.ts';
 import { createKeyAs, maxActiveKeys } from '../../../accounts/keys/keys.ts';
@@ -200,16 +202,15 @@ export function addSecretCommands(program: Command, run: RunOnDatabase): void {
     .action(run(reencrypt));
 }
 
+/** Links that are valid for longer than the callback secrets need the previous secret, too. */
+const previousSecretHint = `VIDEOGEN_SECRET_PREVIOUS can be removed in ${previousSecretMs / dayMs} days, when the links that it signed have expired.`;
+
 async function reencrypt({ db, config }: Context): Promise<Answer> {
   const { current, moved, unopened } = await resealSecrets(db, await secretBox(config));
   const accounts = [...new Set(unopened)];
   const done = `${moved} callback secrets reencrypted, ${current} were up to date.`;
   const json = { moved, current, unopened: accounts };
-  if (accounts.length === 0)
-    return {
-      json,
-      lines: [done, 'VIDEOGEN_SECRET_PREVIOUS can be removed in a day, when the links that it signed have expired.'],
-    };
+  if (accounts.length === 0) return { json, lines: [done, previousSecretHint] };
   process.exitCode = 1;
   const cannot = 'Neither VIDEOGEN_SECRET nor VIDEOGEN_SECRET_PREVIOUS decrypts those of these accounts:';
   return { json, lines: [done, cannot, ...accounts] };

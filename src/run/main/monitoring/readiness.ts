@@ -13,7 +13,7 @@ import { repeat } from '../../../platform/timing/repeat.ts';
 
 /** Probes often allow a second or less, so they get the result of the last check. */
 export type Readiness = {
-  /** Reasons not to send requests or tasks here; empty if ready. */
+  /** Reasons not to send requests here, or why this worker cannot do all of its work; empty if ready. Nothing in the process waits for it. */
   readonly reasons: () => readonly string[];
   readonly close: () => Promise<void>;
 };
