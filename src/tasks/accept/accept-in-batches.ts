@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { acceptBatch, acceptTask, lostRace, type NotInBatch } from './accept-task.ts';
+import { acceptBatch, lostRace, type NotInBatch } from './accept-statement.ts';
+import { acceptTask } from './accept-task.ts';
 import { withAccountLock } from './account-lock.ts';
 import { answerUnderLock, isAttempt, recordCreator } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './create-outcome.ts';

@@ -91,9 +91,9 @@ export type OrderTask = (order: TaskOrder) => Promise<CreatedTask | OrderRefusal
 
 /**
  * Validates an order, has its content checked, accepts and charges its task, and starts the workflow. The acceptance calls
- * `acceptWithRetry` (uncertain commits) around the acceptor (batches), both in `accept-in-batches.ts`, which calls `accept-task.ts` (one task,
- * and why it is refused). The rules are in the statements of `accept-statement.ts`, except for spend caps, which `acceptCapped` of
- * `accept-task.ts` applies. A task that the moderation hook would check in vain is refused before (`foreseeOutcome`).
+ * `acceptWithRetry` (uncertain commits) around the acceptor (batches), both in `accept-in-batches.ts`, which runs the statements of
+ * `accept-statement.ts`. These have the rules, except for spend caps, which `acceptCapped` of `accept-task.ts` applies; that file accepts a
+ * task alone, or returns why it is refused. A task that the moderation hook would check in vain is refused before (`foreseeOutcome`).
  */
 export async function orderTask(order: TaskOrder, deps: OrderDeps): Promise<CreatedTask | OrderRefusal> {
   const request = await readRequest(order, deps, order.errors);
