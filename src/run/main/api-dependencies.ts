@@ -2,12 +2,7 @@ import type { Engine } from '../../catalogue/tasks/workflow-engine.ts';
 import { dirname } from 'node:path';
 import { createTestCallbacks } from '../../tasks/callbacks/send-test-callback.ts';
 import { secretReader } from '../config/config.ts';
-import {
-  createRequestParser,
-  defaultModerationHook,
-  ownServerAddresses,
-  type Settings,
-} from '../config/process-settings.ts';
+import { defaultModerationHook, ownServerAddresses, type Settings } from '../config/process-settings.ts';
 import type { AppNeeds } from '../../api/app.ts';
 import { HttpError } from '../../api/core/http-error.ts';
 import { createLimiters } from '../../api/core/limits/limiters.ts';
@@ -42,6 +37,7 @@ import { createSeenTasks } from '../../tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../tasks/accept/accept-in-batches.ts';
 import { createTaskWaiters } from '../../tasks/task-waiters.ts';
 import { owedDeliveryIds } from '../../tasks/task-end-event.ts';
+import { createLiveRequestParser } from '../../tasks/accept/task-request.ts';
 import { createUncertainCreates } from '../../tasks/accept/uncertain-creates.ts';
 import { createTaskProgress } from '../../temporal/workflows/task-progress.ts';
 import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';
@@ -147,7 +143,7 @@ function orderDepsOf({ db, log, events, settings, catalogue }: SharedDependencie
     publicUrl: settings.publicUrl,
     createRate: settings.createRate,
     catalogue: catalogue.current,
-    parseTaskRequest: createRequestParser(settings, catalogue.current),
+    parseTaskRequest: createLiveRequestParser(settings, catalogue.current),
     acceptCreate: createTaskAcceptor(db),
     ...others,
   };

@@ -23,8 +23,9 @@ import { createPreviewProvider } from '../../providers/preview/preview-provider.
 import { createProviders } from '../../providers/registry.ts';
 import { listProviderSwitches } from '../../tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../tasks/task-rows.ts';
+import { createLiveRequestParser } from '../../tasks/accept/task-request.ts';
 import { createOwedDeliveryFinder } from '../../tasks/callbacks/owed-delivery.ts';
-import { createRequestParser, ownServerAddresses, type Settings } from '../config/process-settings.ts';
+import { ownServerAddresses, type Settings } from '../config/process-settings.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { reportModelsUntilClosed } from '../../catalogue/models/worker-report-loops.ts';
@@ -64,7 +65,7 @@ export function openWorkerDependencies(
     media,
     catalogue: {
       models: () => catalogue.current().models,
-      parseTaskRequest: createRequestParser(settings, catalogue.current),
+      parseTaskRequest: createLiveRequestParser(settings, catalogue.current),
     },
     providers: upstreams.providers,
     watches: { ...generationWatches(core), refusesWork },

@@ -184,7 +184,7 @@ export async function startHttpService({
 
 type Parser = ReturnType<typeof createTaskRequestParser>;
 
-/** By catalogue, as in `process-settings.ts`: a parser is made of many schemas. */
+/** By catalogue, as in `createLiveRequestParser`: a parser is made of many schemas. */
 const parsers = new WeakMap<Catalogue, Parser>();
 
 function parserOf(offer: Catalogue): Parser {
