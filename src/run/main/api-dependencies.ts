@@ -39,8 +39,10 @@ import { createTaskWaiters } from '../../tasks/task-waiters.ts';
 import { owedDeliveryIds } from '../../tasks/task-end-event.ts';
 import { createLiveRequestParser } from '../../tasks/accept/task-request.ts';
 import { createUncertainCreates } from '../../tasks/accept/uncertain-creates.ts';
+import { createEngine } from '../../temporal/workflows/create-engine.ts';
 import { createTaskProgress } from '../../temporal/workflows/task-progress.ts';
 import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';
+import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import { currentTracing } from './monitoring/tracing.ts';
 
@@ -77,7 +79,7 @@ export async function openApiDependencies(
     metrics.registry,
     installationSources(withResponseLimit(db, scrapeLimitMs), catalogue.current, { sellsCredits }),
   );
-  const calls = createEngineCalls(core.engine, log);
+  const calls = createEngineCalls(createEngine(core.temporal.client, taskQueuesOf(settings.taskQueue)), log);
   const sales = await watchSoldModels({ db, catalogue: catalogue.current, log });
   const moderator = openModerator(core, resultStore, readHookSecret);
   // Workers send all other callbacks.

@@ -30,6 +30,8 @@ import { type SharedDependencies, openSharedDependencies } from './shared-depend
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { reportModelsUntilClosed } from '../../catalogue/models/worker-report-loops.ts';
 import { watchComfyGraphs } from '../../tasks/jobs/close-unfit-comfy-pools.ts';
+import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
+import { createEngine } from '../../temporal/workflows/create-engine.ts';
 import type { WorkerParts } from './wire-activities.ts';
 
 export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise<void> };
@@ -50,7 +52,7 @@ export function openWorkerDependencies(
     part: 'worker',
     ...(callsUpstreams && { readSecret }),
   });
-  const { db, catalogue, events, engine } = core;
+  const { db, catalogue, events, temporal } = core;
   const ffmpeg = openFfmpeg(settings);
   const upstreams = openUpstreams(core, ffmpeg, readSecret);
   const references = openReferences(core, ffmpeg, media);
@@ -61,7 +63,7 @@ export function openWorkerDependencies(
     db,
     log,
     events,
-    engine,
+    engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     media,
     catalogue: {
       models: () => catalogue.current().models,
