@@ -31,7 +31,8 @@ import type { Log } from '../../platform/log/log.ts';
 import { createRequestLog } from '../../library/request-log/request-log-buffer.ts';
 import { createKeyTouches } from '../../accounts/keys/key-touches.ts';
 import type { TaskToStop } from '../../tasks/end/cancel-task.ts';
-import { type OrderDeps, orderTask } from '../../tasks/accept/order-task.ts';
+import type { OrderDeps } from '../../tasks/accept/order-task.ts';
+import type { TakeOrderDeps } from '../../api/tasks/create-task-routes.ts';
 import type { ProviderTest } from '../../catalogue/providers/provider-test-outcome.ts';
 import { createSeenTasks } from '../../tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../tasks/accept/accept-in-batches.ts';
@@ -107,7 +108,6 @@ export async function openApiDependencies(
     ...calls.ports,
     ...createLimiters(),
     events,
-    orderTask: (order) => orderTask(order, orders),
     testCallback: tests.send,
     box,
     resultStore,
@@ -137,7 +137,10 @@ export async function openApiDependencies(
 
 type OtherOrderDeps = Pick<OrderDeps, 'isSold' | 'diskProblem' | 'moderator' | 'refundUncertain' | 'startTask'>;
 
-function orderDepsOf({ db, log, events, settings, catalogue }: SharedDependencies, others: OtherOrderDeps): OrderDeps {
+function orderDepsOf(
+  { db, log, events, settings, catalogue }: SharedDependencies,
+  others: OtherOrderDeps,
+): TakeOrderDeps {
   return {
     db,
     log,

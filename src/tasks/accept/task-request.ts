@@ -4,7 +4,7 @@ import { type FieldError, fieldPath, firstOfEachPath, maxFieldErrors } from '../
 import { requestMessage } from '../../platform/text/validation-messages.ts';
 import type { AllowList } from '../../platform/outbound/guard/allow-list.ts';
 import { urlRefusal } from '../../platform/outbound/guard/guard.ts';
-import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { Catalogue, CatalogueModel, WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { inputErrorsOfModel } from '../../catalogue/models/upstreams-for-task.ts';
 import type { ModelCatalogue, Offer } from '../../catalogue/models/model.ts';
 import {
@@ -47,7 +47,46 @@ export type RequestRules = {
 export type TranslateRequest = (
   body: Readonly<Record<string, unknown>>,
   rules: RequestRules,
-) => ParsedTaskRequest & { readonly hint?: string | undefined };
+) => ParsedTaskRequest & Pick<RefusedRequest, 'hint'>;
+
+type RefusedRequest = {
+  readonly ok: false;
+  readonly errors: readonly FieldError[];
+  readonly hint?: string | undefined;
+};
+
+/** A create request in our own form. Its order takes everything from this `model`, so a reload of the catalogue cannot change it halfway. */
+export type TranslatedRequest =
+  | {
+      readonly ok: true;
+      readonly param: TaskParam;
+      readonly model: CatalogueModel;
+      /** Names the fields of later errors in the client's spelling. */
+      readonly respell: (errors: readonly FieldError[]) => RefusedRequest;
+    }
+  | RefusedRequest;
+
+/** The dependencies that translate a request. */
+export type TranslateDeps = WithCatalogue & { readonly parseTaskRequest: RequestRules['parse'] };
+
+/** Translates a request with the catalogue in force. Everything is read in one tick, so the parser uses the same catalogue. */
+export function translateRequest(
+  { input, translate }: { readonly input: Readonly<Record<string, unknown>>; readonly translate: TranslateRequest },
+  { catalogue, parseTaskRequest }: TranslateDeps,
+): TranslatedRequest {
+  const { models } = catalogue();
+  const request = translate(input, { parse: parseTaskRequest, models });
+  if (!request.ok) return request;
+  const { param } = request;
+  const model = models.get(param.model);
+  if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
+  const respell = (errors: readonly FieldError[]) => {
+    const refusal: RefusedRequest = { ok: false, errors };
+    const respelled = translate(input, { parse: () => refusal, models });
+    return respelled.ok ? refusal : respelled;
+  };
+  return { ok: true, param, model, respell };
+}
 
 type InstallationRules = {
   readonly imageAllow: AllowList;
