@@ -181,9 +181,9 @@ export async function acceptBatch(
 function withoutDuplicates(tasks: readonly NewTask[]): readonly NewTask[] {
   const seen = new Set<string>();
   return tasks.filter(({ taskId, accountId, idempotencyKey }) => {
-    const names = idempotencyKey === undefined ? [taskId] : [taskId, `${accountId} ${idempotencyKey}`];
-    if (names.some((name) => seen.has(name))) return false;
-    for (const name of names) seen.add(name);
+    const ids = idempotencyKey === undefined ? [taskId] : [taskId, `${accountId} ${idempotencyKey}`];
+    if (ids.some((id) => seen.has(id))) return false;
+    for (const id of ids) seen.add(id);
     return true;
   });
 }
