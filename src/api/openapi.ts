@@ -2,7 +2,7 @@ import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteaso
 import { z } from 'zod';
 import { ownName } from '../platform/brand/brand.ts';
 import type { Offer } from '../catalogue/models/model.ts';
-import { documentedTaskRequest } from '../tasks/accept/task-request.ts';
+import { documentedTaskRequest } from '../tasks/accept/documented-task-request.ts';
 import { endpoints, sections } from './endpoints.ts';
 import { type Access, failuresOfEveryRequest, isForClients, type Operation, type Shape } from './core/endpoint.ts';
 import { errorCatalogue, type ErrorCode } from './core/error-catalogue.ts';

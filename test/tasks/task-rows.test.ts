@@ -10,7 +10,8 @@ import {
 import { intendOwnMachineJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
 import { recordUpstreamEnd } from '../../src/tasks/jobs/job-ends.ts';
 import { listUnfinishedTasks } from '../../src/tasks/list/unfinished-tasks.ts';
-import { acceptTask, acceptBatch } from '../../src/tasks/accept/accept-task.ts';
+import { acceptBatch } from '../../src/tasks/accept/accept-statement.ts';
+import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { v7 as uuidv7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';

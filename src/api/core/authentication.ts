@@ -2,13 +2,14 @@ import { LRUCache } from 'lru-cache';
 import { validate as isUuid } from 'uuid';
 import { createSessionAuthentication } from '../sign-in/authenticate-session.ts';
 import type { Context } from './context.ts';
+import type { ClientIdentity, Operation } from './endpoint.ts';
 import { HttpError } from './http-error.ts';
 import type { Caller } from '../../accounts/keys/api-key.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { type Account, findAccount } from '../../accounts/accounts.ts';
 import type { KeyTouches } from '../../accounts/keys/key-touches.ts';
-import { type CallerWithTask, createCallerFinder } from '../../tasks/callers/find-caller.ts';
+import { createCallerFinder } from '../../tasks/callers/find-caller.ts';
 import { hashApiKey } from '../../accounts/keys/key-format.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { findOperator } from '../../accounts/operators/operator-keys.ts';
@@ -43,34 +44,59 @@ export function createAuthentication({ db, badKeys, keyTouches, console, now }: 
     ttlResolution: 0,
     perf: { now },
   });
+  const people = createSessionAuthentication({ db, console });
 
+  /** Looks up the key of the request. A key that was found lately needs no room; every other one may count against its client's address. */
   async function find<Found>(
     ctx: Context,
     lookUp: (key: string, hash: string) => Promise<Found | undefined>,
   ): Promise<Found> {
     const key = requireBearerToken(ctx);
     const hash = hashOf(key);
-    const found = await badKeys.limit(ctx, hash, () => lookUp(key, hash));
-    if (found !== undefined) return found;
+    const found = badKeys.isGood(hash) ? await lookUp(key, hash) : undefined;
+    if (found !== undefined) {
+      badKeys.addGood(hash);
+      return found;
+    }
+    const attempt = await badKeys.startLookup(ctx, hash);
+    try {
+      const other = await lookUp(key, hash);
+      if (other !== undefined) {
+        badKeys.addGood(hash);
+        return other;
+      }
+      attempt.fail();
+    } finally {
+      attempt.end();
+    }
     callers.delete(hash);
     throw new HttpError('unauthorized');
   }
 
+  /** Authenticates an API key. `taskId`: the UUID of a task, which is returned if the caller owns it. */
+  async function identifyKey(ctx: Context, taskId?: string): Promise<ClientIdentity> {
+    const { caller, task } = await find(ctx, async (key, hash) => {
+      const found = await findCaller(key, taskId);
+      if (found === undefined) return undefined;
+      callers.set(hash, found.caller);
+      if (found.caller.useIsStale) keyTouches.add(found.caller.by.keyId);
+      recordCaller(ctx, found.caller);
+      return found;
+    });
+    return identityOf(ctx, caller, task);
+  }
+
   return {
-    /** Authenticates people in the console by their sessions. */
-    people: createSessionAuthentication({ db, console }),
-    /** Returns the caller, and the task with this id if the caller owns it. */
-    client: async (ctx: Context, taskId: string | null): Promise<CallerWithTask> => {
-      const id = taskId !== null && isUuid(taskId) ? taskId : undefined;
-      return find(ctx, async (key, hash) => {
-        const found = await findCaller(key, id);
-        if (found === undefined) return undefined;
-        const { caller } = found;
-        callers.set(hash, caller);
-        if (caller.useIsStale) keyTouches.add(caller.by.keyId);
-        recordCaller(ctx, caller);
-        return found;
-      });
+    people,
+    identifyKey,
+    /** Authenticates a client, by an API key or as a person in the console, and reads the task of an operation that has one. */
+    identify: async (ctx: Context, operation: Pick<Operation, 'readsTask' | 'changesNothing'>) => {
+      const taskId = operation.readsTask === true ? taskIdOf(ctx) : undefined;
+      if (!people.isFromConsole(ctx)) return identifyKey(ctx, taskId);
+      // People are never cached: a session may end, and a role change, at any time.
+      const caller = await people.caller(ctx, operation);
+      const task = taskId === undefined ? undefined : await findTask(db, taskId);
+      return identityOf(ctx, caller, task?.accountId === caller.accountId ? task : undefined);
     },
     /**
      * Returns the caller from memory; undefined if the key was not used
@@ -79,11 +105,11 @@ export function createAuthentication({ db, badKeys, keyTouches, console, now }: 
      * account is not suspended; `suspended` is false here, because a suspension
      * may have ended.
      */
-    cachedCaller: (ctx: Context): Caller | undefined => {
+    cachedIdentity: (ctx: Context): ClientIdentity | undefined => {
       const caller = callers.get(hashedKey(ctx));
       if (caller === undefined) return undefined;
       recordCaller(ctx, caller);
-      return { ...caller, suspended: false };
+      return identityOf(ctx, { ...caller, suspended: false });
     },
     /**
      * Authenticates an operator, and returns the actor that the audit log
@@ -95,6 +121,17 @@ export function createAuthentication({ db, badKeys, keyTouches, console, now }: 
       return { kind: 'operator', ...operator, requestId: ctx.state.requestId };
     },
   };
+}
+
+function taskIdOf({ querystring }: Context): string | undefined {
+  const taskId = new URLSearchParams(querystring).get('taskId');
+  return taskId !== null && isUuid(taskId) ? taskId : undefined;
+}
+
+function identityOf(ctx: Context, caller: Caller, task?: Task): ClientIdentity {
+  // The header lets tools that speak only our own dialect use any key.
+  const isNative = ctx.get('Videogen-Dialect') === 'native';
+  return { caller, dialect: isNative ? 'native' : caller.dialect, task };
 }
 
 function recordCaller({ state }: Context, { accountId, by }: Caller): void {

@@ -1,12 +1,9 @@
 import { Readable } from 'node:stream';
-import { validate as isUuid } from 'uuid';
 import type { z } from 'zod';
-import type { Caller } from '../../accounts/keys/api-key.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { fieldPath, maxFieldErrors } from '../../platform/text/field-errors.ts';
 import { requestErrors, requestMessage } from '../../platform/text/validation-messages.ts';
 import { isPlainText, notPlainTextMessage } from '../../catalogue/input/request-text.ts';
-import type { Task } from '../../catalogue/tasks/task.ts';
 import type { Authentication } from './authentication.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
 import { requireOwnPage } from '../console/same-origin.ts';
@@ -27,17 +24,16 @@ import {
 import { uploadCommand } from '../../media/references/upload-rules.ts';
 import { HttpError, invalidRequest } from './http-error.ts';
 import { maxBodyBytes } from './request-sizes.ts';
-import { isRefusal } from './to-http-error.ts';
+import { isRefusal, toHttpError } from './to-http-error.ts';
 import { rateHeaderDocs } from './limits/rate-headers.ts';
-import { rateKeyOf, limitReads, limitRefusals, type RateLimiter } from './limits/rate-limits.ts';
+import { rateKeyOf, limitReads, type RateLimiter, startCreate } from './limits/rate-limits.ts';
 import { withUploadSlot } from './limits/upload-slots.ts';
 import { allowSlowBody } from './server/body-time-limit.ts';
 import { inlineBytes, readJsonOrForm } from './server/read-json-or-form.ts';
 import { readJson } from './server/read-body.ts';
-import { findTask } from '../../tasks/task-rows.ts';
 
 /** The dependencies of the guards. */
-export type GuardDeps = WithDb & {
+export type GuardDeps = {
   readonly publicUrl: string;
   /** The origin of the console; its sessions are refused on other origins and hosts. */
   readonly console: { readonly publicUrl: string };
@@ -189,7 +185,7 @@ type Proceed<Result> = (identity: Identity<Access>) => Promise<Result>;
 
 /** Authenticates and authorizes the request. */
 export async function guardRequest<Result>(request: Request, proceed: Proceed<Result>): Promise<Result> {
-  const { ctx, deps, operation } = request;
+  const { ctx, deps, authentication, operation } = request;
   const { scope } = operation;
   if (scope === 'none') {
     if (isOfConsole(ctx.path)) requireOwnPage(ctx, deps.console.publicUrl);
@@ -198,7 +194,7 @@ export async function guardRequest<Result>(request: Request, proceed: Proceed<Re
   if (scope === 'operator') return proceed({ actor: await operatorOf(request) });
   if (scope === 'session' || scope === 'member' || scope === 'owner') return proceed(await personOf(request, scope));
   if (operation.createsTask === true) return guardCreate(request, proceed);
-  const identity = await identify(request);
+  const identity = await authentication.identify(ctx, operation);
   limitReads(ctx, deps.reads, rateKeyOf(identity.caller));
   authorize(operation, identity);
   return proceed(identity);
@@ -225,44 +221,36 @@ async function personOf(
   return identity;
 }
 
-/** Counts every refused create. A cached caller is read again only if the request is refused. */
+/** Counts every refused create, except 429s. A cached caller is read again only if the request is refused. */
 async function guardCreate<Result>(request: Request, proceed: Proceed<Result>): Promise<Result> {
   const { ctx, deps, authentication, operation } = request;
-  const cached = authentication.cachedCaller(ctx);
-  const identity = cached === undefined ? await identify(request) : identityOf(ctx, cached);
-  return limitRefusals(ctx, deps.refusedCreates, identity.caller, async () => {
-    try {
-      authorize(operation, identity);
-      return await proceed(identity);
-    } catch (error) {
-      // The cached caller may be outdated, so a key revoked or an account suspended since then is reported first. A 5xx is not replaced,
-      // because its task may have been charged.
-      if (cached !== undefined && isRefusal(error)) authorize(operation, await identify(request));
-      throw error;
-    }
-  });
-}
-
-async function identify({ ctx, deps, authentication, operation }: Request): Promise<ClientIdentity> {
-  const taskId = operation.readsTask === true ? new URLSearchParams(ctx.querystring).get('taskId') : null;
-  if (authentication.people.isFromConsole(ctx)) {
-    const caller = await authentication.people.caller(ctx, operation);
-    return personWithTask(ctx, deps, caller, taskId);
+  const cached = authentication.cachedIdentity(ctx);
+  const identity = cached ?? (await authentication.identify(ctx, operation));
+  const attempt = await startCreate(ctx, deps.refusedCreates, identity.caller);
+  try {
+    authorize(operation, identity);
+    return await proceed(identity);
+  } catch (thrown) {
+    const error = cached === undefined ? thrown : await currentError(request, thrown);
+    if (isRefusal(error) && toHttpError(error).envelope.code !== 429) attempt.fail();
+    throw error;
+  } finally {
+    attempt.end();
   }
-  const { caller, task } = await authentication.client(ctx, taskId);
-  return identityOf(ctx, caller, task);
 }
 
-/** People are never cached: a session may end, and a role change, at any time. */
-async function personWithTask(ctx: Context, { db }: WithDb, caller: Caller, taskId: string | null) {
-  const task = taskId !== null && isUuid(taskId) ? await findTask(db, taskId) : undefined;
-  return identityOf(ctx, caller, task?.accountId === caller.accountId ? task : undefined);
-}
-
-function identityOf(ctx: Context, caller: Caller, task?: Task): ClientIdentity {
-  // The header lets tools that speak only our own dialect use any key.
-  const isNative = ctx.get('Videogen-Dialect') === 'native';
-  return { caller, dialect: isNative ? 'native' : caller.dialect, task };
+/**
+ * The cached caller may be outdated, so a key revoked or an account suspended since then is reported first. A 5xx is not replaced, because
+ * its task may have been charged.
+ */
+async function currentError({ ctx, authentication, operation }: Request, thrown: unknown): Promise<unknown> {
+  if (!isRefusal(thrown)) return thrown;
+  try {
+    authorize(operation, await authentication.identify(ctx, operation));
+    return thrown;
+  } catch (error) {
+    return error;
+  }
 }
 
 function authorize(operation: Guards, { caller }: ClientIdentity): void {

@@ -6,7 +6,7 @@ import { unknownModelMessage } from '../../catalogue/input/spellings.ts';
 import { storeInlineMedia, type InlineDeps } from './inline-media.ts';
 import { setUnusedHeader } from './unused-fields.ts';
 import type { CreatedTask } from '../../tasks/accept/order-task.ts';
-import { type OrderDeps, takeOrder } from '../tasks/create-task-routes.ts';
+import { takeOrder, type TakeOrderDeps } from '../tasks/create-task-routes.ts';
 import type { TranslateRequest } from '../../tasks/accept/task-request.ts';
 import { newTaskRecord, type TaskRecord } from '../../tasks/public-record.ts';
 import { presentTask, type RecordDeps } from '../tasks/task-view.ts';
@@ -55,7 +55,7 @@ export const replayedField = z.literal(true).optional().meta({
 });
 
 type ReadDeps = WithDb & WithClock & RecordDeps;
-export type CreateVideoDeps = ReadDeps & OrderDeps & InlineDeps;
+export type CreateVideoDeps = ReadDeps & TakeOrderDeps & InlineDeps;
 
 /** Accepts the task of another API's request, with the rules and the price of `createTask`. Model names may be aliases. */
 export async function createVideo(call: CreateCall, deps: CreateVideoDeps, given: CreateVideo): Promise<CreatedVideo> {

@@ -22,8 +22,8 @@ export function mcpRoutes(router: AppRouter, deps: McpDeps, authentication: Auth
       refuseForeignPage(ctx, deps.console.publicUrl);
       // Authenticate before the body is read. The guards of its message
       // authenticate again, because a cached key may have been revoked.
-      const { accountId } = authentication.cachedCaller(ctx) ?? (await authentication.client(ctx, null)).caller;
-      await withInlineFiles(ctx, { deps, accountId }, async () => {
+      const { caller } = authentication.cachedIdentity(ctx) ?? (await authentication.identifyKey(ctx));
+      await withInlineFiles(ctx, { deps, accountId: caller.accountId }, async () => {
         message = await readJson(ctx, maxInlineBytes);
         // Importing this module takes a third of a second, which the start of the
         // process must not wait for.

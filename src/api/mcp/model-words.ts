@@ -1,7 +1,7 @@
 import type { PresentedPrices } from '../credits/price-view.ts';
 import type { Model } from '../../catalogue/models/model.ts';
 import { standardPriceName } from '../../catalogue/prices/price-conditions.ts';
-import { inputJsonSchema } from '../../tasks/accept/task-request.ts';
+import { inputJsonSchema } from '../../tasks/accept/documented-task-request.ts';
 import { isObject } from '../../platform/text/json.ts';
 import { boundsOf, type JsonSchema } from './tool-schema.ts';
 

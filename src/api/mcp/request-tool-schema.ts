@@ -1,5 +1,5 @@
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
-import { inputJsonSchema } from '../../tasks/accept/task-request.ts';
+import { inputJsonSchema } from '../../tasks/accept/documented-task-request.ts';
 import { type FieldName, inputFieldNames } from '../../catalogue/input/task-input.ts';
 import { isObject } from '../../platform/text/json.ts';
 import { type JsonSchema, type ToolSchema, toolSchema } from './tool-schema.ts';

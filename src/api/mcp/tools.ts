@@ -16,7 +16,7 @@ import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../../media/references/upload-rules.ts';
 import { listModels } from '../models/model-routes.ts';
 import { describeModel, modelWords } from './model-words.ts';
-import { type OrderDeps, takeOrder } from '../tasks/create-task-routes.ts';
+import { takeOrder, type TakeOrderDeps } from '../tasks/create-task-routes.ts';
 import { taskAfterWait } from '../tasks/long-poll.ts';
 import { quoteTaskPrice } from '../tasks/task-price-routes.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
@@ -116,7 +116,7 @@ function withScalars(body: Arguments, models: ModelCatalogue): Arguments {
 }
 
 const generateInput = z.looseObject({ wait_seconds: wait, idempotency_key: idempotencyKeySchema.optional() });
-const generateVideo: Tool<OrderDeps & ReadDeps & CancelDeps> = {
+const generateVideo: Tool<TakeOrderDeps & ReadDeps & CancelDeps> = {
   name: 'generate_video',
   title: 'Generate a video',
   description:

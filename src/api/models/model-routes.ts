@@ -3,7 +3,7 @@ import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { presentSample, sampleViewSchema } from './sample-routes.ts';
 import { findPrice, type ModelCatalogue, unknownModel } from '../../catalogue/models/model.ts';
 import { maxPriceCredits, maxPriceNameLength } from '../../catalogue/prices/price-conditions.ts';
-import { inputJsonSchema, sampleRequest } from '../../tasks/accept/task-request.ts';
+import { inputJsonSchema, sampleRequest } from '../../tasks/accept/documented-task-request.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import { listPrices, priceLeadMs, setPriceAs, wasPriceSet, withdrawPriceAs } from '../../credits/prices/prices.ts';
 import { requireOwnAccount } from '../core/authentication.ts';

@@ -1,16 +1,17 @@
 import { z } from 'zod';
-import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { Caller } from '../../accounts/keys/api-key.ts';
 import { adapterOf } from '../dialects/dialect.ts';
 import { setUnusedHeader, unusedFieldsHeaderDoc } from '../dialects/unused-fields.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../dialects/kie/kie-record.ts';
 import type { Context } from '../core/context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { Call, WithDb } from '../core/endpoint.ts';
+import type { Call } from '../core/endpoint.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../core/idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../core/limits/rate-headers.ts';
 import { presentTask, type RecordDeps, taskRecordSchema } from './task-view.ts';
-import type { CreatedTask, OrderedInput, OrderRefusal, OrderTask } from '../../tasks/accept/order-task.ts';
+import { type CreatedTask, type OrderDeps, type OrderRefusal, orderTask } from '../../tasks/accept/order-task.ts';
+import { type TranslateDeps, translateRequest, type TranslateRequest } from '../../tasks/accept/task-request.ts';
 import type { NewTask } from '../../tasks/accept/create-outcome.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';
@@ -36,8 +37,8 @@ export const createFailures = [
 
 const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
 
-export type OrderDeps = { readonly orderTask: OrderTask };
-type Deps = WithDb & WithCatalogue & OrderDeps & RecordDeps & { readonly taskWaiters: TaskWaiters };
+export type TakeOrderDeps = TranslateDeps & OrderDeps;
+type Deps = TakeOrderDeps & RecordDeps & { readonly taskWaiters: TaskWaiters };
 
 export const createTask = defineEndpoint({
   operationId: 'createTask',
@@ -78,7 +79,10 @@ async function recordAfterWait({ caller, ctx }: CreateCall, deps: Deps, taskId: 
   return task === undefined ? undefined : presentTask(deps, task).catch(() => undefined);
 }
 
-type RequestedOrder = OrderedInput & {
+type RequestedOrder = {
+  readonly caller: Caller;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly translate: TranslateRequest;
   readonly dialect: string;
   /** Instead of the header of that name; undefined for none. */
   readonly idempotency?: { readonly key: string | undefined };
@@ -87,16 +91,13 @@ type RequestedOrder = OrderedInput & {
 };
 
 /** Places the order of a request of any API, and sets the headers of its response. */
-export async function takeOrder(
-  ctx: Context,
-  { orderTask }: OrderDeps,
-  requested: RequestedOrder,
-): Promise<CreatedTask> {
-  const { caller, input, translate, dialect } = requested;
+export async function takeOrder(ctx: Context, deps: TakeOrderDeps, requested: RequestedOrder): Promise<CreatedTask> {
+  const { caller, dialect } = requested;
   const idempotency = requested.idempotency ?? idempotencyKeyOf(ctx);
   const errors = 'error' in idempotency ? [idempotency.error] : [];
-  const order = { caller, input, translate, dialect, errors, idempotencyKey: idempotency.key };
-  const outcome = await orderTask({ ...order, ...attemptOf(ctx, requested) });
+  const request = translateRequest(requested, deps);
+  const order = { caller, request, dialect, errors, idempotencyKey: idempotency.key };
+  const outcome = await orderTask({ ...order, ...attemptOf(ctx, requested) }, deps);
   if (outcome.kind !== 'accepted' && outcome.kind !== 'replayed') throw orderError(outcome);
   ctx.state.taskId = outcome.taskId;
   ctx.state.accepted?.();

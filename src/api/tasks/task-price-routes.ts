@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { adapterOf } from '../dialects/dialect.ts';
 import { quoteTask } from '../../credits/prices/price-rule.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { readRequest, type RequestDeps } from '../../tasks/accept/order-task.ts';
+import { checkRequest, type RequestDeps } from '../../tasks/accept/order-task.ts';
+import { type TranslateDeps, translateRequest } from '../../tasks/accept/task-request.ts';
 import { anyJson, orderError } from './create-task-routes.ts';
 import { taskTerms } from '../../tasks/accept/task-terms.ts';
 
@@ -29,13 +30,13 @@ export const quoteTaskPrice = defineEndpoint({
     })
     .meta({ id: 'TaskPrice' }),
   failures: ['model_unavailable', 'model_not_allowed'],
-  handler: async (call, deps: RequestDeps) => {
-    const { taskRequest: translate } = adapterOf(call.dialect);
-    const request = await readRequest({ ...call, translate }, deps);
-    if (request.kind !== 'valid') throw orderError(request);
-    const { param, model } = request;
+  handler: async ({ caller, dialect, input }, deps: TranslateDeps & RequestDeps) => {
+    const request = translateRequest({ input, translate: adapterOf(dialect).taskRequest }, deps);
+    const checked = await checkRequest({ caller, request }, deps);
+    if (checked.kind !== 'valid') throw orderError(checked);
+    const { param, model } = checked;
     const { listedPrices } = taskTerms(model, param);
-    const { accountId } = call.caller;
+    const { accountId } = caller;
     const durationSeconds = param.input.duration;
     const quote = await quoteTask(deps.db, { accountId, model: model.model, durationSeconds, listedPrices });
     if (quote === undefined) throw new Error(`no price of ${model.model} is in force`);

@@ -1,12 +1,8 @@
 import { join } from 'node:path';
 import type { Config } from './config.ts';
-import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
-import { inputErrorsOfModel } from '../../catalogue/models/upstreams-for-task.ts';
 import type { StoreLocation } from '../../media/store/store-location.ts';
-import { createTaskRequestParser, type ParsedTaskRequest } from '../../tasks/accept/task-request.ts';
-import { isUploadPreview, uploadFromUrl } from '../../media/references/upload-rules.ts';
 import type { ModerationHook } from '../../providers/moderation/moderator.ts';
-import { urlRefusal, type OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
+import type { OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 
 /** Settings that a configuration may leave to `npm start`, which sets them once its servers run. */
@@ -57,35 +53,6 @@ export function settingsWith(config: Config, found: FoundSettings): Settings {
 
 export function workFolderOf({ dataFolder }: Pick<Config, 'dataFolder'>): string {
   return join(dataFolder, 'work');
-}
-
-/** The parser of create requests with the allow-lists of this installation and the models of the catalogue in force. */
-export function createRequestParser(
-  { imageAllow, callbackAllow, publicUrl }: Pick<Settings, 'imageAllow' | 'callbackAllow' | 'publicUrl'>,
-  currentCatalogue: () => Catalogue,
-): (body: unknown) => ParsedTaskRequest {
-  const parserFor = (offer: Catalogue) =>
-    createTaskRequestParser({
-      offer,
-      // An uploaded file is read from the store, so its URL is not checked here; createTask checks its owner and kind.
-      refuseMediaUrl: (url) => {
-        if (isUploadPreview(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its url';
-        return uploadFromUrl(publicUrl, url) === undefined ? urlRefusal(url, imageAllow) : undefined;
-      },
-      refuseCallbackUrl: (url) => urlRefusal(url, callbackAllow),
-      inputErrorsOfModel: ({ model: name, input }) => {
-        const model = offer.models.get(name);
-        return model === undefined ? [] : inputErrorsOfModel(model, input);
-      },
-    });
-  let catalogue: Catalogue | undefined;
-  let parse: ReturnType<typeof parserFor> | undefined;
-  return (body) => {
-    const current = currentCatalogue();
-    if (parse === undefined || current !== catalogue) parse = parserFor(current);
-    catalogue = current;
-    return parse(body);
-  };
 }
 
 /** The hook that checks the creates of models without moderation of their own. */

@@ -2,12 +2,7 @@ import type { Engine } from '../../catalogue/tasks/workflow-engine.ts';
 import { dirname } from 'node:path';
 import { createTestCallbacks } from '../../tasks/callbacks/send-test-callback.ts';
 import { secretReader } from '../config/config.ts';
-import {
-  createRequestParser,
-  defaultModerationHook,
-  ownServerAddresses,
-  type Settings,
-} from '../config/process-settings.ts';
+import { defaultModerationHook, ownServerAddresses, type Settings } from '../config/process-settings.ts';
 import type { AppNeeds } from '../../api/app.ts';
 import { HttpError } from '../../api/core/http-error.ts';
 import { createLimiters } from '../../api/core/limits/limiters.ts';
@@ -36,15 +31,19 @@ import type { Log } from '../../platform/log/log.ts';
 import { createRequestLog } from '../../library/request-log/request-log-buffer.ts';
 import { createKeyTouches } from '../../accounts/keys/key-touches.ts';
 import type { TaskToStop } from '../../tasks/end/cancel-task.ts';
-import { type OrderDeps, orderTask } from '../../tasks/accept/order-task.ts';
+import type { OrderDeps } from '../../tasks/accept/order-task.ts';
+import type { TakeOrderDeps } from '../../api/tasks/create-task-routes.ts';
 import type { ProviderTest } from '../../catalogue/providers/provider-test-outcome.ts';
 import { createSeenTasks } from '../../tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../tasks/accept/accept-in-batches.ts';
 import { createTaskWaiters } from '../../tasks/task-waiters.ts';
 import { owedDeliveryIds } from '../../tasks/task-end-event.ts';
+import { createLiveRequestParser } from '../../tasks/accept/task-request.ts';
 import { createUncertainCreates } from '../../tasks/accept/uncertain-creates.ts';
+import { createEngine } from '../../temporal/workflows/create-engine.ts';
 import { createTaskProgress } from '../../temporal/workflows/task-progress.ts';
 import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';
+import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import { currentTracing } from './monitoring/tracing.ts';
 
@@ -81,7 +80,7 @@ export async function openApiDependencies(
     metrics.registry,
     installationSources(withResponseLimit(db, scrapeLimitMs), catalogue.current, { sellsCredits }),
   );
-  const calls = createEngineCalls(core.engine, log);
+  const calls = createEngineCalls(createEngine(core.temporal.client, taskQueuesOf(settings.taskQueue)), log);
   const sales = await watchSoldModels({ db, catalogue: catalogue.current, log });
   const moderator = openModerator(core, resultStore, readHookSecret);
   // Workers send all other callbacks.
@@ -109,7 +108,6 @@ export async function openApiDependencies(
     ...calls.ports,
     ...createLimiters(),
     events,
-    orderTask: (order) => orderTask(order, orders),
     testCallback: tests.send,
     box,
     resultStore,
@@ -139,7 +137,10 @@ export async function openApiDependencies(
 
 type OtherOrderDeps = Pick<OrderDeps, 'isSold' | 'diskProblem' | 'moderator' | 'refundUncertain' | 'startTask'>;
 
-function orderDepsOf({ db, log, events, settings, catalogue }: SharedDependencies, others: OtherOrderDeps): OrderDeps {
+function orderDepsOf(
+  { db, log, events, settings, catalogue }: SharedDependencies,
+  others: OtherOrderDeps,
+): TakeOrderDeps {
   return {
     db,
     log,
@@ -147,7 +148,7 @@ function orderDepsOf({ db, log, events, settings, catalogue }: SharedDependencie
     publicUrl: settings.publicUrl,
     createRate: settings.createRate,
     catalogue: catalogue.current,
-    parseTaskRequest: createRequestParser(settings, catalogue.current),
+    parseTaskRequest: createLiveRequestParser(settings, catalogue.current),
     acceptCreate: createTaskAcceptor(db),
     ...others,
   };

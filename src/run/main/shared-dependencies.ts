@@ -8,10 +8,7 @@ import { warnOfDropped } from '../../catalogue/file/dropped-entries.ts';
 import { createLiveCatalogue, type LiveCatalogue, type LiveSource } from '../../catalogue/file/live-catalogue.ts';
 import { createDatabase, type DatabasePool } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
-import type { Engine } from '../../catalogue/tasks/workflow-engine.ts';
 import { type ConnectOptions, connectTemporal, type TemporalConnection } from '../../temporal/connection/connect.ts';
-import { createEngine } from '../../temporal/workflows/create-engine.ts';
-import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
 import { currentTracing } from './monitoring/tracing.ts';
 
 /** The dependencies that an API and a worker have in common. */
@@ -24,7 +21,6 @@ export type SharedDependencies = {
   /** Encrypts the secrets of callbacks. */
   readonly box: SecretBox;
   readonly temporal: TemporalConnection;
-  readonly engine: Engine;
   close(): Promise<void>;
 };
 
@@ -52,11 +48,10 @@ export function openSharedDependencies(
   });
   metrics.databases.set(part, db.usage);
   const temporal = connectTemporal(settings.temporal, { retries, interceptors: currentTracing()?.client });
-  const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
   const box = createSecretBox(settings.secret, settings.secretPrevious);
   const close = async () => {
     catalogue.close();
     await Promise.allSettled([temporal.close(), db.close()]);
   };
-  return { settings, log, db, catalogue, events, box, temporal, engine, close };
+  return { settings, log, db, catalogue, events, box, temporal, close };
 }

@@ -23,12 +23,15 @@ import { createPreviewProvider } from '../../providers/preview/preview-provider.
 import { createProviders } from '../../providers/registry.ts';
 import { listProviderSwitches } from '../../tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../tasks/task-rows.ts';
+import { createLiveRequestParser } from '../../tasks/accept/task-request.ts';
 import { createOwedDeliveryFinder } from '../../tasks/callbacks/owed-delivery.ts';
-import { createRequestParser, ownServerAddresses, type Settings } from '../config/process-settings.ts';
+import { ownServerAddresses, type Settings } from '../config/process-settings.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { reportModelsUntilClosed } from '../../catalogue/models/worker-report-loops.ts';
 import { watchComfyGraphs } from '../../tasks/jobs/close-unfit-comfy-pools.ts';
+import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
+import { createEngine } from '../../temporal/workflows/create-engine.ts';
 import type { WorkerParts } from './wire-activities.ts';
 
 export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise<void> };
@@ -49,7 +52,7 @@ export function openWorkerDependencies(
     part: 'worker',
     ...(callsUpstreams && { readSecret }),
   });
-  const { db, catalogue, events, engine } = core;
+  const { db, catalogue, events, temporal } = core;
   const ffmpeg = openFfmpeg(settings);
   const upstreams = openUpstreams(core, ffmpeg, readSecret);
   const references = openReferences(core, ffmpeg, media);
@@ -60,11 +63,11 @@ export function openWorkerDependencies(
     db,
     log,
     events,
-    engine,
+    engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     media,
     catalogue: {
       models: () => catalogue.current().models,
-      parseTaskRequest: createRequestParser(settings, catalogue.current),
+      parseTaskRequest: createLiveRequestParser(settings, catalogue.current),
     },
     providers: upstreams.providers,
     watches: { ...generationWatches(core), refusesWork },

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { acceptBatch, acceptTask, lostRace, type NotInBatch } from './accept-task.ts';
+import { acceptBatch, lostRace, type NotInBatch } from './accept-statement.ts';
+import { acceptTask } from './accept-task.ts';
 import { withAccountLock } from './account-lock.ts';
 import { answerUnderLock, isAttempt, recordCreator } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './create-outcome.ts';
@@ -139,9 +140,9 @@ async function acceptInTime(
   { waits, waitMs }: { readonly waits: boolean; readonly waitMs: number },
 ): Promise<readonly (Answer | Error)[]> {
   const latest = performance.now() - waitMs;
-  const withResponseLimit = waiting.filter(({ since }) => since >= latest).map(({ task }) => task);
-  const answers = withResponseLimit.length === 0 ? [] : await acceptAll(db, withResponseLimit, { waits });
-  const answerOf = new Map(answers.map((answer, index) => [withResponseLimit[index], answer]));
+  const inTime = waiting.filter(({ since }) => since >= latest).map(({ task }) => task);
+  const answers = inTime.length === 0 ? [] : await acceptAll(db, inTime, { waits });
+  const answerOf = new Map(answers.map((answer, index) => [inTime[index], answer]));
   return waiting.map(({ task }) => answerOf.get(task) ?? new DatabaseBusy());
 }
 

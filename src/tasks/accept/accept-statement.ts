@@ -1,6 +1,8 @@
-import type { NewTask } from './create-outcome.ts';
+import type { Accepted, CreateRate, NewTask } from './create-outcome.ts';
 import { chargeEntry } from '../../credits/ledger/ledger-entry-sql.ts';
 import { taskPriceSql } from '../../credits/prices/price-rule.ts';
+import { type Database, isDeadlock, violatedUniqueConstraint } from '../../platform/database/database.ts';
+import { rateLeft } from '../../platform/timing/rate-limit.ts';
 
 // The rule of acceptance, for a batch of tasks of one or many accounts. A task
 // must be new, its key active and its account not suspended. Of those tasks,
@@ -127,11 +129,11 @@ with ${judged(options)}, accepted as not materialized (
 ), ${chargeEntry('accepted')}
 select position, ${answer} from judged`;
 
-export const acceptTasks = {
+const acceptTasks = {
   name: 'accept-tasks',
   text: acceptText({ lock: 'for no key update skip locked', capped: 'exclude' }),
 };
-export const acceptTasksOfOne = {
+const acceptTasksOfOne = {
   name: 'accept-tasks-of-one-account',
   text: acceptText({ lock: 'for no key update', capped: 'exclude' }),
 };
@@ -141,6 +143,69 @@ export const acceptCappedTask = {
   text: acceptText({ lock: 'for no key update', capped: 'include' }),
 };
 export const acceptValues = (tasks: readonly NewTask[]) => valuesOf(columns, tasks);
+
+/**
+ * `locked`: another process has locked the account, or the account does not
+ * exist. `not_accepted`: the task repeats another one or is refused.
+ * `acceptTask` returns which.
+ */
+export type NotInBatch = 'locked' | 'not_accepted';
+
+/**
+ * Accepts as many of some dozens of tasks as the rules allow, in one statement,
+ * and charges no others. With `waits`, the statement waits for a locked account
+ * instead of skipping it. Then all tasks must be of one account, because the
+ * locks of several accounts could deadlock. A statement that fails has accepted
+ * nothing, unless its connection was lost after it was sent
+ * (`DatabaseUnavailable.wasSent`).
+ */
+export async function acceptBatch(
+  db: Pick<Database, 'run'>,
+  tasks: readonly NewTask[],
+  { waits }: { readonly waits: boolean },
+): Promise<readonly (Accepted | NotInBatch)[]> {
+  const distinct = withoutDuplicates(tasks);
+  const answers = new Map<NewTask, Accepted | NotInBatch>();
+  const statement = waits ? acceptTasksOfOne : acceptTasks;
+  for (const row of await db.run<AnswerRow & { position: number }>(statement, acceptValues(distinct))) {
+    const task = distinct[row.position - 1];
+    if (task === undefined) throw new Error(`accept-tasks returned the unknown position ${row.position}`);
+    // The statement skips locked accounts, which it then does not find.
+    const notAccepted = row.refusal === 'account_not_found' ? 'locked' : 'not_accepted';
+    answers.set(task, row.refusal === null ? acceptedFromRow(task, row) : notAccepted);
+  }
+  return tasks.map((task) => answers.get(task) ?? 'not_accepted');
+}
+
+/** Duplicates are removed here, because a statement cannot read the rows that it inserts. */
+function withoutDuplicates(tasks: readonly NewTask[]): readonly NewTask[] {
+  const seen = new Set<string>();
+  return tasks.filter(({ taskId, accountId, idempotencyKey }) => {
+    const ids = idempotencyKey === undefined ? [taskId] : [taskId, `${accountId} ${idempotencyKey}`];
+    if (ids.some((id) => seen.has(id))) return false;
+    for (const id of ids) seen.add(id);
+    return true;
+  });
+}
+
+export type AnswerRow = RateRow & ({ refusal: null; credits: number } | { refusal: string });
+export type RateRow = { quota: number | null; window_ms: number | null; due_in_ms: number | null };
+
+export function acceptedFromRow({ taskId }: NewTask, row: RateRow & { credits: number }): Accepted {
+  const rate = createRateOf(row);
+  return { kind: 'accepted', taskId, creditsCharged: row.credits, ...(rate !== undefined && { rate }) };
+}
+
+export function createRateOf({ quota, window_ms: windowMs, due_in_ms: dueInMs }: RateRow): CreateRate | undefined {
+  if (quota === null || windowMs === null) return undefined;
+  const limit = { quota, windowMs };
+  return { limit, left: rateLeft(limit, dueInMs ?? 0) };
+}
+
+/** True if another process accepted the same task or idempotency key first. The next read finds its task. */
+export function lostRace(error: unknown): boolean {
+  return violatedUniqueConstraint(error) !== undefined || isDeadlock(error);
+}
 
 /**
  * Returns whether a task can be accepted, but for its caps, or why it is refused. It takes no lock and reads the earlier task in the same

@@ -1,18 +1,21 @@
-import { rateLeft } from '../../platform/timing/rate-limit.ts';
 import type { TaskState } from '../../catalogue/tasks/task.ts';
 import {
+  acceptBatch,
   acceptCappedTask,
-  acceptTasks,
-  acceptTasksOfOne,
+  acceptedFromRow,
   acceptValues,
+  type AnswerRow,
+  createRateOf,
   explainTask,
   explainValues,
+  lostRace,
+  type RateRow,
 } from './accept-statement.ts';
 import { addSpending, markExceededCap, type Spending } from '../../accounts/limits/spend-caps.ts';
 import { withAccountLock } from './account-lock.ts';
 import { findTaskOfAttempts, isAttempt } from './create-attempts.ts';
-import type { CreateOutcome, Accepted, CreateRate, NewTask } from './create-outcome.ts';
-import { type Database, DatabaseBusy, isDeadlock, violatedUniqueConstraint } from '../../platform/database/database.ts';
+import type { CreateOutcome, Accepted, NewTask } from './create-outcome.ts';
+import { type Database, DatabaseBusy } from '../../platform/database/database.ts';
 
 const maxTries = 5;
 
@@ -84,69 +87,6 @@ export async function foreseeOutcome(db: Pick<Database, 'run'>, task: NewTask): 
   }
   const foreseen = await explain(db, task);
   return foreseen.kind === 'refused' ? foreseen.outcome : undefined;
-}
-
-/** True if another process accepted the same task or idempotency key first. The next read finds its task. */
-export function lostRace(error: unknown): boolean {
-  return violatedUniqueConstraint(error) !== undefined || isDeadlock(error);
-}
-
-/**
- * `locked`: another process has locked the account, or the account does not
- * exist. `not_accepted`: the task repeats another one or is refused.
- * `acceptTask` returns which.
- */
-export type NotInBatch = 'locked' | 'not_accepted';
-
-/**
- * Accepts as many of some dozens of tasks as the rules allow, in one statement,
- * and charges no others. With `waits`, the statement waits for a locked account
- * instead of skipping it. Then all tasks must be of one account, because the
- * locks of several accounts could deadlock. A statement that fails has accepted
- * nothing, unless its connection was lost after it was sent
- * (`DatabaseUnavailable.wasSent`).
- */
-export async function acceptBatch(
-  db: Pick<Database, 'run'>,
-  tasks: readonly NewTask[],
-  { waits }: { readonly waits: boolean },
-): Promise<readonly (Accepted | NotInBatch)[]> {
-  const distinct = withoutDuplicates(tasks);
-  const answers = new Map<NewTask, Accepted | NotInBatch>();
-  const statement = waits ? acceptTasksOfOne : acceptTasks;
-  for (const row of await db.run<AnswerRow & { position: number }>(statement, acceptValues(distinct))) {
-    const task = distinct[row.position - 1];
-    if (task === undefined) throw new Error(`accept-tasks returned the unknown position ${row.position}`);
-    // The statement skips locked accounts, which it then does not find.
-    const notAccepted = row.refusal === 'account_not_found' ? 'locked' : 'not_accepted';
-    answers.set(task, row.refusal === null ? acceptedFromRow(task, row) : notAccepted);
-  }
-  return tasks.map((task) => answers.get(task) ?? 'not_accepted');
-}
-
-/** Duplicates are removed here, because a statement cannot read the rows that it inserts. */
-function withoutDuplicates(tasks: readonly NewTask[]): readonly NewTask[] {
-  const seen = new Set<string>();
-  return tasks.filter(({ taskId, accountId, idempotencyKey }) => {
-    const names = idempotencyKey === undefined ? [taskId] : [taskId, `${accountId} ${idempotencyKey}`];
-    if (names.some((name) => seen.has(name))) return false;
-    for (const name of names) seen.add(name);
-    return true;
-  });
-}
-
-type AnswerRow = RateRow & ({ refusal: null; credits: number } | { refusal: string });
-type RateRow = { quota: number | null; window_ms: number | null; due_in_ms: number | null };
-
-function acceptedFromRow({ taskId }: NewTask, row: RateRow & { credits: number }): Accepted {
-  const rate = createRateOf(row);
-  return { kind: 'accepted', taskId, creditsCharged: row.credits, ...(rate !== undefined && { rate }) };
-}
-
-function createRateOf({ quota, window_ms: windowMs, due_in_ms: dueInMs }: RateRow): CreateRate | undefined {
-  if (quota === null || windowMs === null) return undefined;
-  const limit = { quota, windowMs };
-  return { limit, left: rateLeft(limit, dueInMs ?? 0) };
 }
 
 type EarlierRow = {

@@ -5,7 +5,7 @@ import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { uploadErrors } from '../../media/references/upload-errors.ts';
 import type { TaskEvents } from '../task-metric-events.ts';
 import { imageRefusalOfModel } from '../../catalogue/models/upstreams-for-task.ts';
-import type { CatalogueModel, WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
 import type { Moderator } from '../../providers/moderation/moderator.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
@@ -16,30 +16,27 @@ import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } fro
 import type { TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
 import { acceptWithRetry, type RefundUncertain } from './accept-in-batches.ts';
 import { mediaUrlsOf, type TaskParam } from '../../catalogue/input/task-input.ts';
-import type { RequestRules, TranslateRequest } from './task-request.ts';
+import type { TranslatedRequest } from './task-request.ts';
 import { taskTerms } from './task-terms.ts';
 
-/** What an authenticated caller orders, and the translation of its API. */
-export type OrderedInput = {
+/** The request of an authenticated caller, and errors outside of its input, which a refusal lists first. */
+type CallersRequest = {
   readonly caller: Caller;
-  readonly input: Readonly<Record<string, unknown>>;
-  readonly translate: TranslateRequest;
+  readonly request: TranslatedRequest;
+  readonly errors?: readonly FieldError[];
 };
 
-export type TaskOrder = OrderedInput &
+export type TaskOrder = CallersRequest &
   Pick<NewTask, 'idempotencyKey' | 'attempt' | 'repeatWindowMs'> & {
     /** The API in whose form the callback is sent: a dialect, or a shape of `src/api/dialects`. */
     readonly dialect: string;
-    /** Errors of the request outside its input. A refusal lists them before those of the input. */
-    readonly errors?: readonly FieldError[];
   };
 
-/** The dependencies that read a request. */
-export type RequestDeps = WithCatalogue & {
+/** The dependencies that check a request. */
+export type RequestDeps = {
   readonly db: Database;
   /** Base URL of the service, without a trailing slash. */
   readonly publicUrl: string;
-  readonly parseTaskRequest: RequestRules['parse'];
   /** False while the live workers cannot generate the model. */
   readonly isSold: (model: string) => boolean;
 };
@@ -86,17 +83,14 @@ export type OrderRefusal =
   | AcceptanceRefusal
   | UncertainOutcome;
 
-/** `orderTask` with the dependencies of the process. */
-export type OrderTask = (order: TaskOrder) => Promise<CreatedTask | OrderRefusal>;
-
 /**
- * Validates an order, has its content checked, accepts and charges its task, and starts the workflow. The acceptance calls
- * `acceptWithRetry` (uncertain commits) around the acceptor (batches), both in `accept-in-batches.ts`, which calls `accept-task.ts` (one task,
- * and why it is refused). The rules are in the statements of `accept-statement.ts`, except for spend caps, which `acceptCapped` of
- * `accept-task.ts` applies. A task that the moderation hook would check in vain is refused before (`foreseeOutcome`).
+ * Checks an order, has its content checked, accepts and charges its task, and starts the workflow. The acceptance calls
+ * `acceptWithRetry` (uncertain commits) around the acceptor (batches), both in `accept-in-batches.ts`, which runs the statements of
+ * `accept-statement.ts`. These have the rules, except for spend caps, which `acceptCapped` of `accept-task.ts` applies; that file accepts a
+ * task alone, or returns why it is refused. A task that the moderation hook would check in vain is refused before (`foreseeOutcome`).
  */
 export async function orderTask(order: TaskOrder, deps: OrderDeps): Promise<CreatedTask | OrderRefusal> {
-  const request = await readRequest(order, deps, order.errors);
+  const request = await checkRequest(order, deps);
   if (request.kind !== 'valid') return request;
   // A task that is accepted now could not be finished.
   if (deps.diskProblem() !== undefined) return { kind: 'disk_full' };
@@ -113,42 +107,29 @@ export async function orderTask(order: TaskOrder, deps: OrderDeps): Promise<Crea
 
 type ValidRequest = { readonly kind: 'valid'; readonly param: TaskParam; readonly model: CatalogueModel };
 
-/** Validates a request and finds its model. A refusal also lists `errors`, which were found before. */
-export async function readRequest(
-  ordered: OrderedInput,
-  deps: RequestDeps,
-  errors: readonly FieldError[] = [],
+/** Checks what a request names: its uploads, and its model, which must be allowed for the API key and be generated now. */
+export async function checkRequest(
+  { caller, request: translated, errors = [] }: CallersRequest,
+  { db, publicUrl, isSold }: RequestDeps,
 ): Promise<ValidRequest | RequestRefusal> {
-  const request = await parseRequest(ordered, deps);
-  if (errors.length > 0 || !request.ok) {
-    const all = [...errors, ...(request.ok ? [] : request.errors)];
-    return { kind: 'invalid_request', errors: all, hint: request.ok ? undefined : request.hint };
+  let request = translated;
+  if (request.ok) {
+    const { model, param } = request;
+    const refuseSize = (size: FrameSize) => imageRefusalOfModel(model, param.input, size);
+    const media = { accountId: caller.accountId, publicUrl, input: param.input, refuseSize };
+    const ofUploads = await uploadErrors(db, media);
+    if (ofUploads.length > 0) request = request.respell(ofUploads);
   }
-  const { param } = request;
-  const model = deps.catalogue().models.get(param.model);
-  if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
-  const { models: allowed } = ordered.caller;
+  if (!request.ok) return { kind: 'invalid_request', errors: [...errors, ...request.errors], hint: request.hint };
+  if (errors.length > 0) return { kind: 'invalid_request', errors, hint: undefined };
+  const { param, model } = request;
+  const { models: allowed } = caller;
   if (allowed?.includes(model.model) === false) return { kind: 'model_not_allowed', model: model.model, allowed };
-  if (!deps.isSold(model.model)) return { kind: 'model_unavailable' };
+  if (!isSold(model.model)) return { kind: 'model_unavailable' };
   return { kind: 'valid', param, model };
 }
 
-async function parseRequest(
-  { caller, input, translate }: OrderedInput,
-  { db, catalogue, parseTaskRequest, publicUrl }: RequestDeps,
-) {
-  const { models } = catalogue();
-  const request = translate(input, { parse: parseTaskRequest, models });
-  if (!request.ok) return request;
-  const { input: media, model: name } = request.param;
-  const model = models.get(name);
-  const refuseSize = (size: FrameSize) => model && imageRefusalOfModel(model, media, size);
-  const errors = await uploadErrors(db, { accountId: caller.accountId, publicUrl, input: media, refuseSize });
-  // Parses again, so that errors name the field in the client's spelling.
-  return errors.length === 0 ? request : translate(input, { parse: () => ({ ok: false, errors }), models });
-}
-
-/** The task takes its prices and its deadline from the present catalogue, so that later changes do not affect it. */
+/** The task takes its prices and its deadline from the model of its request, so that later changes of the catalogue do not affect it. */
 function newTask(order: TaskOrder, { model, param }: ValidRequest, createRate: Rate | undefined): NewTask {
   const { caller, dialect, idempotencyKey, attempt, repeatWindowMs } = order;
   const { accountId, by } = caller;

@@ -2,9 +2,12 @@ import { z } from 'zod';
 import { didYouMean } from '../../platform/text/did-you-mean.ts';
 import { type FieldError, fieldPath, firstOfEachPath, maxFieldErrors } from '../../platform/text/field-errors.ts';
 import { requestMessage } from '../../platform/text/validation-messages.ts';
+import type { AllowList } from '../../platform/outbound/guard/allow-list.ts';
+import { urlRefusal } from '../../platform/outbound/guard/guard.ts';
+import type { Catalogue, CatalogueModel, WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import { inputErrorsOfModel } from '../../catalogue/models/upstreams-for-task.ts';
 import type { ModelCatalogue, Offer } from '../../catalogue/models/model.ts';
 import {
-  defaultOf,
   type FieldName,
   fieldSchema,
   fieldsOfModel,
@@ -18,6 +21,7 @@ import {
 import { isBlank, type RefuseUrl, required, urlSchema } from '../../catalogue/input/request-text.ts';
 import { unknownModelMessage } from '../../catalogue/input/spellings.ts';
 import type { TaskParam } from '../../catalogue/tasks/task.ts';
+import { isUploadPreview, uploadFromUrl } from '../../media/references/upload-rules.ts';
 
 export type TaskRequestRules = {
   readonly offer: Offer;
@@ -43,7 +47,81 @@ export type RequestRules = {
 export type TranslateRequest = (
   body: Readonly<Record<string, unknown>>,
   rules: RequestRules,
-) => ParsedTaskRequest & { readonly hint?: string | undefined };
+) => ParsedTaskRequest & Pick<RefusedRequest, 'hint'>;
+
+type RefusedRequest = {
+  readonly ok: false;
+  readonly errors: readonly FieldError[];
+  readonly hint?: string | undefined;
+};
+
+/** A create request in our own form. Its order takes everything from this `model`, so a reload of the catalogue cannot change it halfway. */
+export type TranslatedRequest =
+  | {
+      readonly ok: true;
+      readonly param: TaskParam;
+      readonly model: CatalogueModel;
+      /** Names the fields of later errors in the client's spelling. */
+      readonly respell: (errors: readonly FieldError[]) => RefusedRequest;
+    }
+  | RefusedRequest;
+
+/** The dependencies that translate a request. */
+export type TranslateDeps = WithCatalogue & { readonly parseTaskRequest: RequestRules['parse'] };
+
+/** Translates a request with the catalogue in force. Everything is read in one tick, so the parser uses the same catalogue. */
+export function translateRequest(
+  { input, translate }: { readonly input: Readonly<Record<string, unknown>>; readonly translate: TranslateRequest },
+  { catalogue, parseTaskRequest }: TranslateDeps,
+): TranslatedRequest {
+  const { models } = catalogue();
+  const request = translate(input, { parse: parseTaskRequest, models });
+  if (!request.ok) return request;
+  const { param } = request;
+  const model = models.get(param.model);
+  if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
+  const respell = (errors: readonly FieldError[]) => {
+    const refusal: RefusedRequest = { ok: false, errors };
+    const respelled = translate(input, { parse: () => refusal, models });
+    return respelled.ok ? refusal : respelled;
+  };
+  return { ok: true, param, model, respell };
+}
+
+type InstallationRules = {
+  readonly imageAllow: AllowList;
+  readonly callbackAllow: AllowList;
+  readonly publicUrl: string;
+};
+
+/** The parser of create requests with the allow-lists of this installation and the models of the catalogue in force. */
+export function createLiveRequestParser(
+  { imageAllow, callbackAllow, publicUrl }: InstallationRules,
+  currentCatalogue: () => Catalogue,
+): (body: unknown) => ParsedTaskRequest {
+  const parserFor = (offer: Catalogue) =>
+    createTaskRequestParser({
+      offer,
+      // An uploaded file is read from the store, so its URL is not checked here; createTask checks its owner and kind.
+      refuseMediaUrl: (url) => {
+        if (isUploadPreview(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its url';
+        return uploadFromUrl(publicUrl, url) === undefined ? urlRefusal(url, imageAllow) : undefined;
+      },
+      refuseCallbackUrl: (url) => urlRefusal(url, callbackAllow),
+      inputErrorsOfModel: ({ model: name, input }) => {
+        const model = offer.models.get(name);
+        return model === undefined ? [] : inputErrorsOfModel(model, input);
+      },
+    });
+  let catalogue: Catalogue | undefined;
+  let parse: ReturnType<typeof parserFor> | undefined;
+  return (body) => {
+    const current = currentCatalogue();
+    if (parse === undefined || current !== catalogue) parse = parserFor(current);
+    catalogue = current;
+    return parse(body);
+  };
+}
 
 /** Reports all errors together, fills in the model's defaults and rounds the duration. */
 export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown) => ParsedTaskRequest {
@@ -111,114 +189,11 @@ function inputSchema(input: ModelInput, rules: InputRules) {
   });
 }
 
-const acceptAll: RefuseUrl = () => undefined;
-
-export function callBackUrlSchema(refuse = acceptAll) {
+export function callBackUrlSchema(refuse: RefuseUrl) {
   return urlSchema(refuse).meta({ description: 'Receives a callback when the task succeeds or fails.' });
 }
 
-/** The schema of `input` for documents: the fields that the model takes. `exclusive` and `requires` are in the words of JSON Schema. */
-export function documentedInput(input: ModelInput) {
-  const fields = fieldsOfModel(input);
-  const shape = fields.map((name) => [name, fieldSchema(input, name, { model: '', refuseMediaUrl: acceptAll })]);
-  const dependent = fields.flatMap((name) => {
-    const others = requiredBy(input, name);
-    return others.length === 0 ? [] : [[name, others] as const];
-  });
-  const pairs = input.exclusive.flatMap((names) =>
-    names.flatMap((a, index) => names.slice(index + 1).map((b) => ({ not: { required: [a, b] } }))),
-  );
-  return z.strictObject(Object.fromEntries(shape) as Record<string, z.ZodType>).meta({
-    ...(dependent.length > 0 && { dependentRequired: Object.fromEntries(dependent) }),
-    ...(pairs.length > 0 && { allOf: pairs }),
-  });
-}
-
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
-/**
- * Returns the JSON Schema of `input` for a model, with the defaults. Null, which means the same as absence, is left out. It is made once
- * for each input, because it takes 1.5 ms and `GET /models` has one for each of up to 100 models.
- */
-export function inputJsonSchema(input: ModelInput): JsonSchema {
-  const schema = schemas.get(input) ?? makeJsonSchema(input);
-  schemas.set(input, schema);
-  return schema;
-}
-
-const schemas = new WeakMap<ModelInput, JsonSchema>();
-
-function makeJsonSchema(input: ModelInput): JsonSchema {
-  const {
-    $schema: _draft,
-    properties,
-    ...schema
-  } = withoutNull(z.toJSONSchema(documentedInput(input), { io: 'input', unrepresentable: 'any' }));
-  // A list of at most none is a field that the model lacks.
-  const taken = Object.entries(properties as Record<FieldName, JsonSchema>).filter(
-    ([, { maxItems }]) => maxItems !== 0,
-  );
-  const fields = taken.map(([name, field]) => {
-    const standard = defaultOf(input, name as FieldName);
-    // An empty list or prompt is the same as none, and no default where the model requires some.
-    const hasDefault = standard !== undefined && standard !== '' && !Array.isArray(standard);
-    return [name, hasDefault ? { ...field, default: standard } : field] as const;
-  });
-  return { ...schema, properties: Object.fromEntries(fields) };
-}
-
-function withoutNull(schema: JsonSchema): JsonSchema {
-  const { anyOf, ...rest } = schema;
-  const [only, ...others] = Array.isArray(anyOf) ? (anyOf as JsonSchema[]).filter(({ type }) => type !== 'null') : [];
-  if (only !== undefined && others.length === 0) return withoutNull({ ...only, ...rest });
-  // zod writes a type without bounds and null as a list of types.
-  const types = (Array.isArray(rest['type']) ? rest['type'] : []).filter((one) => one !== 'null');
-  if (anyOf === undefined && types.length === 1) return { ...rest, type: types[0] as unknown };
-  if (rest['properties'] === undefined) return schema;
-  const fields = Object.entries(rest['properties'] as Record<string, JsonSchema>);
-  return { ...rest, properties: Object.fromEntries(fields.map(([name, field]) => [name, withoutNull(field)])) };
-}
-
-/** The smallest request for a model: what it requires, and nothing else. */
-export function sampleRequest(model: string, input: ModelInput) {
-  const { required: names = [] } = inputJsonSchema(input) as { readonly required?: readonly string[] };
-  const samples: Readonly<Record<string, unknown>> = {
-    prompt: 'A lighthouse in the fog',
-    imageUrls: ['https://example.com/image.jpg'],
-    firstFrameUrl: 'https://example.com/first.jpg',
-    lastFrameUrl: 'https://example.com/last.jpg',
-    videoUrls: ['https://example.com/video.mp4'],
-    audioUrls: ['https://example.com/audio.mp3'],
-  };
-  return { model, input: Object.fromEntries(names.map((name) => [name, samples[name]])) };
-}
-
-/** The documented body: one shape for all models with the same input. */
-export function documentedTaskRequest({ models }: Offer) {
-  const groups = new Map<string, { readonly names: string[]; readonly input: ModelInput }>();
-  for (const { model, input } of models.values()) {
-    const key = JSON.stringify(input);
-    const group = groups.get(key) ?? { names: [], input };
-    groups.set(key, group);
-    group.names.push(model);
-  }
-  const shapes = [...groups.values()].map(({ names, input }) =>
-    z.strictObject({
-      model: modelSchema(names),
-      input: documentedInput(input),
-      callBackUrl: callBackUrlSchema().nullish(),
-    }),
-  );
-  const [first, ...others] = shapes;
-  if (first === undefined) throw new Error('a catalogue has at least one model');
-  const schema = others.length === 0 ? first : z.union([first, ...others]);
-  return schema.meta({
-    id: 'TaskRequest',
-    example: { model: [...models.keys()].at(-1), input: { prompt: 'A lighthouse in the fog', duration: 5 } },
-  });
-}
-
-function modelSchema(models: readonly string[]) {
+export function modelSchema(models: readonly string[]) {
   const error = required((input) => unknownModelMessage(input, models));
   return z
     .string({ error })

@@ -34,7 +34,7 @@ export type FoundCaller = Caller & { readonly by: { readonly kind: 'key' } } & {
 /** The SHA-256 of a key, and optionally the UUID of a task. */
 type Request = { readonly hash: Buffer; readonly taskId: string | undefined };
 
-export type CallerWithTask = { readonly caller: FoundCaller; readonly task: Task | undefined };
+type CallerWithTask = { readonly caller: FoundCaller; readonly task: Task | undefined };
 
 /**
  * Finds the account of a key, and the task if it belongs to that account. `taskId` must be a UUID. Returns undefined for a malformed,

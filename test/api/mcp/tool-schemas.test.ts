@@ -7,7 +7,7 @@ import { describeModel, modelWords } from '../../../src/api/mcp/model-words.ts';
 import { builtInCatalogue, readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
 import { modelInput } from '../../../src/catalogue/input/model-input.ts';
 import { defaultModels, type Model, modelCatalogue, type ModelCatalogue } from '../../../src/catalogue/models/model.ts';
-import { sampleRequest } from '../../../src/tasks/accept/task-request.ts';
+import { sampleRequest } from '../../../src/tasks/accept/documented-task-request.ts';
 import { documentedRecipes } from '../../support/documents/documented-examples.ts';
 
 // The subset that docs/decisions/api.md states with its sources.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
 import { standardInput } from '../../../src/catalogue/input/task-input.ts';
-import { inputJsonSchema } from '../../../src/tasks/accept/task-request.ts';
+import { inputJsonSchema } from '../../../src/tasks/accept/documented-task-request.ts';
 
 const four = {
   resolution: { values: ['720p', '1080p'] },

@@ -14,7 +14,7 @@ import { noModerator } from '../../../src/providers/moderation/moderator.ts';
 import { closedSignUp } from '../../../src/credits/sign-up/request-sign-up.ts';
 import { noRequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import type { TaskToStop } from '../../../src/tasks/end/cancel-task.ts';
-import { type OrderDeps, orderTask } from '../../../src/tasks/accept/order-task.ts';
+import type { TakeOrderDeps } from '../../../src/api/tasks/create-task-routes.ts';
 import { createSeenTasks } from '../../../src/tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { createKeyTouches } from '../../../src/accounts/keys/key-touches.ts';
@@ -33,7 +33,7 @@ import { createFolderStore } from '../folder-store.ts';
 import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';
 import { recordOutcome } from '../documents/produced-refusals.ts';
 
-export type StartedTask = Parameters<OrderDeps['startTask']>[0];
+export type StartedTask = Parameters<AppNeeds['startTask']>[0];
 export type Redelivery = Parameters<AppNeeds['redeliver']>[0];
 export type LogLine = Readonly<Record<string, unknown>>;
 
@@ -59,8 +59,7 @@ export type HttpService = {
 };
 
 /** What an endpoint under test needs, and what accepts its orders. */
-export type HttpServiceOptions = Partial<AppNeeds> &
-  Partial<OrderDeps> & { limits?: Partial<ServerLimits>; database?: TestDatabase };
+export type HttpServiceOptions = Partial<AppNeeds> & { limits?: Partial<ServerLimits>; database?: TestDatabase };
 
 export async function startHttpService({
   limits,
@@ -80,7 +79,7 @@ export async function startHttpService({
   const publicUrl = 'http://media.test';
   const resultStore = createFolderStore(folder, { publicUrl });
   const uploads = { db, resultStore, retentionMs: 86_400_000, workFolder: join(folder, 'work') };
-  const orders: OrderDeps = {
+  const orders: TakeOrderDeps = {
     db,
     log: pino({ level: 'debug' }, { write: (text: string) => note(log, parseLine(text)) }),
     publicUrl,
@@ -100,7 +99,6 @@ export async function startHttpService({
     ...createLimiters(),
     ...orders,
     events: { emit: () => {} },
-    orderTask: (order) => orderTask(order, orders),
     resultStore,
     retentionMs: 14 * 86_400_000,
     refuseCallbackUrl: allow,
@@ -184,7 +182,7 @@ export async function startHttpService({
 
 type Parser = ReturnType<typeof createTaskRequestParser>;
 
-/** By catalogue, as in `process-settings.ts`: a parser is made of many schemas. */
+/** By catalogue, as in `createLiveRequestParser`: a parser is made of many schemas. */
 const parsers = new WeakMap<Catalogue, Parser>();
 
 function parserOf(offer: Catalogue): Parser {

@@ -4,7 +4,8 @@ import { modelInput } from '../../../src/catalogue/input/model-input.ts';
 import { defaultModels, type Model, modelCatalogue } from '../../../src/catalogue/models/model.ts';
 import { describeFieldError } from '../../../src/platform/text/field-errors.ts';
 import { fieldsOfModel } from '../../../src/catalogue/input/task-input.ts';
-import { createTaskRequestParser, inputJsonSchema, sampleRequest } from '../../../src/tasks/accept/task-request.ts';
+import { inputJsonSchema, sampleRequest } from '../../../src/tasks/accept/documented-task-request.ts';
+import { createTaskRequestParser } from '../../../src/tasks/accept/task-request.ts';
 import { taskTerms } from '../../../src/tasks/accept/task-terms.ts';
 
 const [standard] = defaultModels;

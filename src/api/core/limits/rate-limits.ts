@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../context.ts';
 import { HttpError } from '../http-error.ts';
-import { toHttpError } from '../to-http-error.ts';
 import type { Caller } from '../../../accounts/keys/api-key.ts';
 import { type Rate, rateLeft, type RateLeft } from '../../../platform/timing/rate-limit.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
@@ -53,21 +52,24 @@ export function limitSignIns({ state }: Context, signIns: RateLimiter): void {
   throw new HttpError('too_many_sign_ins', { headers: refusalHeaders('sign-ins', signIns.rate, taken) });
 }
 
-type Attempt<T> = {
+type Attempt = {
   readonly who: string;
   readonly refusal: (left: RateLeft) => HttpError;
-  /** Calls `fail` if the attempt counts, and `pass` as soon as it will not. */
-  readonly run: (outcome: { readonly fail: () => void; readonly pass: () => void }) => Promise<T>;
   /** True if the attempt needs no room. It may become true while the attempt waits. */
   readonly isExempt?: () => boolean;
 };
 
+/** Every attempt must end, as soon as it cannot fail any more. `fail` counts it and ends it; only the first end has an effect. */
+type RunningAttempt = { readonly fail: () => void; readonly end: () => void };
+
+const unlimited: RunningAttempt = { fail: () => {}, end: () => {} };
+
 /**
- * Limits failures exactly, also of attempts that run at the same time: of one caller, no more run than may still fail. Those beyond wait for
- * them, so a caller whose attempts succeed is never refused.
+ * Starts an attempt. Limits failures exactly, also of attempts that run at the same time: of one caller, no more run than may still fail.
+ * Those beyond wait for them, so a caller whose attempts succeed is never refused.
  */
-async function limitFailures<T>(limiter: RateLimiter, attempt: Attempt<T>): Promise<T> {
-  const { who, refusal, run, isExempt = () => false } = attempt;
+async function startAttempt(limiter: RateLimiter, attempt: Attempt): Promise<RunningAttempt> {
+  const { who, refusal, isExempt = () => false } = attempt;
   for (let left = limiter.peek(who); !isExempt(); left = limiter.peek(who)) {
     if (left.remaining === 0) throw refusal(left);
     if (limiter.running.count(who) < left.remaining) break;
@@ -78,11 +80,7 @@ async function limitFailures<T>(limiter: RateLimiter, attempt: Attempt<T>): Prom
     limiter.take(who);
     end();
   };
-  try {
-    return await run({ fail, pass: end });
-  } finally {
-    end();
-  }
+  return { fail, end };
 }
 
 /** Attempts that have neither failed nor passed. */
@@ -122,85 +120,72 @@ function withResolver(): { readonly promise: Promise<void>; readonly resolve: ()
 }
 
 /** Limits the invalid redemption codes of a caller, because requests could guess codes. `isInvalid`: the attempt counts. */
-export function limitCodeAttempts<T>(
+export async function limitCodeAttempts<T>(
   codeAttempts: RateLimiter,
   who: string,
   { check, isInvalid }: { readonly check: () => Promise<T>; readonly isInvalid: (outcome: T) => boolean },
 ): Promise<T> {
-  return limitFailures(codeAttempts, {
+  const attempt = await startAttempt(codeAttempts, {
     who,
     refusal: (left) =>
       new HttpError('too_many_code_attempts', { headers: refusalHeaders('codes', codeAttempts.rate, left) }),
-    run: async ({ fail }) => {
-      const outcome = await check();
-      if (isInvalid(outcome)) fail();
-      return outcome;
-    },
   });
+  try {
+    const outcome = await check();
+    if (isInvalid(outcome)) attempt.fail();
+    return outcome;
+  } finally {
+    attempt.end();
+  }
 }
 
-/** Counts refused creates, except 429s, and refuses all creates of a caller with too many. A create calls `state.accepted` once it cannot be refused. */
-export async function limitRefusals<T>(
+/** Starts a create; throws if too many of its caller were refused. It ends once it cannot be refused: `state.accepted` ends it, too. */
+export async function startCreate(
   { state }: Context,
   limiter: RateLimiter | undefined,
   caller: Caller,
-  create: () => Promise<T>,
-): Promise<T> {
-  if (limiter === undefined) return create();
-  return limitFailures(limiter, {
+): Promise<RunningAttempt> {
+  if (limiter === undefined) return unlimited;
+  const attempt = await startAttempt(limiter, {
     who: rateKeyOf(caller),
     refusal: (left) => {
       const headers = refusalHeaders('refused-creates', limiter.rate, left, Math.random());
       const msg = 'too many of your creates were refused; retry later';
       return new HttpError('too_many_refused_creates', { headers, ...(caller.by.kind === 'person' && { msg }) });
     },
-    run: async ({ fail, pass }) => {
-      state.accepted = pass;
-      try {
-        return await create();
-      } catch (error) {
-        const { code: status } = toHttpError(error).envelope;
-        if (status < 500 && status !== 429) fail();
-        throw error;
-      }
-    },
   });
+  state.accepted = attempt.end;
+  return attempt;
 }
 
 const maxGoodKeys = 10_000;
 const goodForMs = 10 * 60_000;
 
-export type BadKeys = ReturnType<typeof createBadKeys>;
+export type BadKeys = {
+  /** True for a key that was found lately. It needs no room. Here and below, a key is given by its hash. */
+  readonly isGood: (hash: string) => boolean;
+  readonly addGood: (hash: string) => void;
+  /** Starts the lookup of another key; throws if the address sent too many invalid ones. The lookup fails if there is no such key. */
+  readonly startLookup: (ctx: Context, hash: string) => Promise<RunningAttempt>;
+};
 
-/** Limits invalid keys by address; a recently valid key always passes. Takes the hash of a key. */
-export function createBadKeys(limiter: RateLimiter | undefined) {
+/** Limits invalid keys by address; a recently valid key always passes. */
+export function createBadKeys(limiter: RateLimiter | undefined): BadKeys {
+  if (limiter === undefined) {
+    return { isGood: () => false, addGood: () => {}, startLookup: () => Promise.resolve(unlimited) };
+  }
   const good = new LRUCache<string, true>({ max: maxGoodKeys, ttl: goodForMs });
   return {
-    /** Looks up a key, and counts it if it is not found. */
-    limit: async <T>(
-      { state }: Context,
-      hash: string,
-      lookUp: () => Promise<T | undefined>,
-    ): Promise<T | undefined> => {
-      if (limiter === undefined) return lookUp();
-      const goodFound = good.has(hash) ? await lookUp() : undefined;
-      if (goodFound !== undefined) {
-        good.set(hash, true);
-        return goodFound;
-      }
+    isGood: (hash) => good.has(hash),
+    addGood: (hash) => void good.set(hash, true),
+    startLookup: ({ state }, hash) => {
       // A good key that was revoked counts from now on.
       good.delete(hash);
-      return limitFailures(limiter, {
+      return startAttempt(limiter, {
         who: state.clientAddress(),
         isExempt: () => good.has(hash),
         refusal: (left) =>
           new HttpError('too_many_bad_keys', { headers: refusalHeaders('bad-keys', limiter.rate, left) }),
-        run: async ({ fail }) => {
-          const found = await lookUp();
-          if (found !== undefined) good.set(hash, true);
-          else fail();
-          return found;
-        },
       });
     },
   };

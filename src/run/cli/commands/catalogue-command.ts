@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { readCatalogueFile } from '../../../catalogue/file/catalogue-file.ts';
 import type { Catalogue, CatalogueModel } from '../../../catalogue/file/catalogue-schema.ts';
 import type { PriceRow } from '../../../catalogue/prices/price-conditions.ts';
-import { inputJsonSchema } from '../../../tasks/accept/task-request.ts';
+import { inputJsonSchema } from '../../../tasks/accept/documented-task-request.ts';
 import { addCommand } from '../add-command.ts';
 import { describeFields } from '../generate/model-fields.ts';
 import { type Answer, isJson, isoTime, printAnswer } from '../output.ts';
