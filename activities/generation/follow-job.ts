@@ -1,4 +1,4 @@
-import type { FollowOutcome } from '../../src/providers/jobs/followed-job.ts';
+import type { FollowOutcome } from '../../src/providers/jobs/poller.ts';
 import { touchGenerations } from '../../src/tasks/task-rows.ts';
 import { type Attempt, hasDeadlinePassed } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
