@@ -56,7 +56,7 @@ async function pollToEnd(
   const off = deps.switches.watch(job.provider.name);
   const signal = AbortSignal.any([limit, off.signal]);
   try {
-    return await job.open.follow(job.upstream, {
+    return await job.open.poller.follow(job.upstream, {
       ageMs: Math.max(0, Date.now() - job.submittedAt),
       onProgress,
       signal,
