@@ -1,10 +1,9 @@
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
-import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
+import { type Attempt, hasDeadlinePassed, interrupted, type Outcome } from './attempt.ts';
 import { fetchVideo } from './fetch-video.ts';
 import { followJob } from './follow-job.ts';
 import type { Job, Stop } from '../../src/tasks/jobs/attempt-job.ts';
-import type { Outcome } from './step-outcome.ts';
 import { recoverJob, readOpenJob } from './recover-job.ts';
 import { openOrReserveJob, type NextJob } from '../../src/tasks/jobs/next-job.ts';
 import { runJobInRequest } from './run-in-request.ts';
