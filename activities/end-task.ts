@@ -47,23 +47,29 @@ export function createCompleteTask(deps: CompleteTaskDeps) {
     });
 }
 
+type Settlement = { readonly kind: 'delivered' } | ShortfallDecision;
+
 async function endByOrder(deps: RefundCreditsDeps, task: OrderedTask, result: TaskResult): Promise<FinalState> {
   const { db } = deps;
   const { taskId } = task;
   const differences = compareWithOrder(task.param.input, result);
-  const settlement = await decideShortfall(db, task, { differences, seconds: countedSeconds(result) });
+  const short = differences.filter(({ kind }) => kind === 'short');
+  const settlement: Settlement =
+    short.length === 0
+      ? { kind: 'delivered' }
+      : await decideShortfall(db, task, { short, seconds: countedSeconds(result) });
   return await endCounted(
     deps,
     () =>
       settlement.kind === 'failed'
-        ? failAndRefund(db, taskId, { failCode: 'result_invalid', failMsg: shortfallMessage(differences) })
+        ? failAndRefund(db, taskId, { failCode: 'result_invalid', failMsg: shortfallMessage(short) })
         : completeTask(db, taskId, result, settlement.kind === 'refunded' ? settlement : undefined),
     () => reportDifferences(deps, task, differences, settlement),
   );
 }
 
-function shortfallMessage(differences: readonly OrderDifference[]): string {
-  return `The generated video is not as ordered: ${describeDifferences(differences.filter(({ kind }) => kind === 'short'))}.`;
+function shortfallMessage(short: readonly OrderDifference[]): string {
+  return `The generated video is not as ordered: ${describeDifferences(short)}.`;
 }
 
 /** Reports each difference to operators, with the costs upstream: no customer pays for more than was ordered. */
@@ -71,7 +77,7 @@ async function reportDifferences(
   { db, log, events }: RefundCreditsDeps,
   { taskId, param: { model } }: OrderedTask,
   differences: readonly OrderDifference[],
-  settlement: ShortfallDecision,
+  settlement: Settlement,
 ): Promise<void> {
   if (differences.length === 0) return;
   for (const { aspect, kind } of differences) {

@@ -1,5 +1,6 @@
 import type { ReferenceMedia } from '../src/catalogue/media/media-by-role.ts';
 import { Context } from '@temporalio/activity';
+import { DatabaseUnavailable } from '../src/platform/database/database.ts';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
 import type { VideoForm } from '../src/catalogue/media/stored-video-form.ts';
 import { mediaUrlsOf } from '../src/catalogue/input/task-input.ts';
@@ -9,9 +10,20 @@ import { findTask, type GeneratingTask, pauseGeneration, beginGeneration } from 
 import type { MediaFetch } from '../src/media/references/reference-media.ts';
 import { withRetryRecorded } from './activity-failure.ts';
 import type { RunningAttempts } from './running-attempts.ts';
-import type { Attempt, GenerationDeps } from './generation/attempt.ts';
+import type { Job, Stop } from '../src/tasks/jobs/attempt-job.ts';
+import {
+  type Attempt,
+  type GenerationDeps,
+  hasDeadlinePassed,
+  interrupted,
+  type Outcome,
+} from './generation/attempt.ts';
 import { errorOf } from './generation/failures.ts';
-import { generate } from './generation/generate.ts';
+import { fetchVideo } from './generation/fetch-video.ts';
+import { followJob } from './generation/follow-job.ts';
+import { readOpenJob, recoverJob } from './generation/recover-job.ts';
+import { runJobInRequest } from './generation/run-in-request.ts';
+import { submitJob } from './generation/submit-job.ts';
 import { openOrReserveJob, type NextJob, ownMachinePause } from '../src/tasks/jobs/next-job.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
@@ -99,7 +111,7 @@ async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: 
   const signals = { signal, signalWithoutDeadline };
   try {
     const attempt = { deps, task, started, form, workFolder, ...signals, media, report: progress.report };
-    const outcome = await generate(attempt, first);
+    const outcome = await runJobs(attempt, first);
     if (outcome.kind === 'waits') await pauseGeneration(deps.db, taskId);
     if (outcome.kind !== 'video') throw errorOf(outcome);
     // The start may come from another machine's clock, so the stage is only as exact as the clocks agree.
@@ -113,6 +125,59 @@ async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: 
     deadline.stop();
     alive.stop();
     progress.stop();
+  }
+}
+
+/**
+ * Runs a task's jobs, one after the other, until one has led to the video. `openOrReserveJob` selects each job; then its state selects the
+ * step. `first` is the job that was selected before the attempt began.
+ *
+ * Every step commits its result, or ends the task or this attempt (src/tasks/jobs/decide-job-end.ts). The next attempt, also after a crash,
+ * resumes the job from its row: `openOrReserveJob` finds the row, and `readOpenJob` returns its state.
+ */
+async function runJobs(
+  attempt: Attempt,
+  first: NextJob | undefined,
+): Promise<Extract<Outcome, { kind: 'video' }> | Stop> {
+  const { deps, task } = attempt;
+  let outcome: Outcome | NextJob = first ?? { kind: 'next' };
+  for (;;) {
+    if (outcome.kind === 'next')
+      outcome = await openOrReserveJob(deps, task, await listProviderJobs(deps.db, task.taskId));
+    else if (outcome.kind === 'resumed') outcome = await readOpenJob(attempt, outcome);
+    else if (outcome.kind === 'job') outcome = await step(attempt, outcome.job);
+    // A task whose deadline has passed waits for no further job.
+    else return outcome.kind === 'waits' && hasDeadlinePassed(attempt) ? interrupted(attempt) : outcome;
+  }
+}
+
+/** The state machine of a job; src/tasks/jobs/job-states.ts declares the states and what they lead to. */
+function step(attempt: Attempt, job: Job): Promise<Outcome> {
+  switch (job.state) {
+    case 'reserved':
+      return untilDeadline(attempt, () => submitJob(attempt, job));
+    case 'in_request':
+      return runJobInRequest(attempt, job);
+    case 'unanswered':
+      return untilDeadline(attempt, () => recoverJob(attempt, job));
+    case 'running':
+      return followJob(attempt, job);
+    case 'succeeded':
+      break;
+  }
+  return fetchVideo(attempt, job);
+}
+
+/** After the deadline no job is created or searched for. An unavailable database is retried, so that the job is checked once more. */
+async function untilDeadline(attempt: Attempt, work: () => Promise<Outcome>): Promise<Outcome> {
+  if (attempt.signal.aborted) return interrupted(attempt);
+  try {
+    const outcome = await work();
+    const isDecided = outcome.kind !== 'waits' && outcome.kind !== 'undecided';
+    return isDecided || !hasDeadlinePassed(attempt) ? outcome : interrupted(attempt);
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable || !attempt.signal.aborted) throw error;
+    return interrupted(attempt);
   }
 }
 

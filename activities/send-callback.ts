@@ -4,14 +4,10 @@ import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/
 import { OutboundError } from '../src/platform/outbound/outbound-error.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/tasks/callbacks/post-callback.ts';
 import { type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/tasks/callbacks/deliveries.ts';
-import type { OwedDelivery } from '../src/tasks/callbacks/owed-delivery.ts';
+import { findOwedDelivery, type OwedDeliveryDeps } from '../src/tasks/callbacks/owed-delivery.ts';
 import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
-import type { Database } from '../src/platform/database/database.ts';
 
-export type SendCallbackDeps = {
-  readonly db: Database;
-  /** Returns undefined if none is owed: while the task runs, without `callBackUrl`, or for a closed account. */
-  readonly findOwedDelivery: (deliveryId: string) => Promise<OwedDelivery | undefined>;
+export type SendCallbackDeps = OwedDeliveryDeps & {
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
   readonly events: TaskEvents;
 };
@@ -43,7 +39,7 @@ export type SendCallbackInput = {
  */
 export function createSendCallback(deps: SendCallbackDeps) {
   return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<DeliveryAttemptOutcome> => {
-    const delivery = await deps.findOwedDelivery(deliveryId);
+    const delivery = await findOwedDelivery(deps, deliveryId);
     if (delivery?.state !== 'pending') return { kind: 'ended' };
     const signal = Context.current().cancellationSignal;
     const attempt = await deps.postCallback({ ...delivery, signal }).catch(retryWhenBusy);

@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ChargedTask } from '../activities/confirm-charge.ts';
-import type { CallbackActivities, GenerationActivities, MainActivities } from '../activities/index.ts';
+import type { GenerationActivities, MainActivities } from '../activities/index.ts';
 import { retryPace } from '../src/tasks/step-retry-pause.ts';
 import { maxQueueMs, taskQueuesOf } from '../src/temporal/connection/task-queues.ts';
 
@@ -127,24 +127,4 @@ export function remoteGenerationOf({ accountId, model, deadlineMs }: ChargedTask
  */
 function heartbeatTimeoutMs(deadlineMs: number): number {
   return Math.min(120_000, Math.max(60_000, deadlineMs / 15));
-}
-
-/**
- * Retries of an attempt at a callback. A failed attempt is a result, not an error: these are for our own errors, such as no free slot
- * or a dead worker. The attempt that a task makes itself is not retried, and has a short limit.
- */
-const callbackAttempts = {
-  fromTask: { scheduleToCloseTimeout: '1m', retry: { maximumAttempts: 1 } },
-  scheduled: { retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } },
-} as const;
-
-export function callbacksOf(accountId: string, attempt: keyof typeof callbackAttempts) {
-  return proxyActivities<CallbackActivities>({
-    taskQueue: taskQueuesOf(workflowInfo().taskQueue).callbacks,
-    startToCloseTimeout: '45s',
-    ...callbackAttempts[attempt],
-    cancellationType: ActivityCancellationType.TRY_CANCEL,
-    priority: { fairnessKey: accountId },
-    summary: 'one signed attempt',
-  });
 }

@@ -1,19 +1,21 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
+  ActivityCancellationType,
   ActivityFailure,
   condition,
   continueAsNew,
   defineSignal,
   ParentClosePolicy,
+  proxyActivities,
   setHandler,
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { CallbackActivities } from '../activities/index.ts';
 import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
-import { callbackWorkflowId } from '../src/temporal/connection/task-queues.ts';
+import { callbackWorkflowId, taskQueuesOf } from '../src/temporal/connection/task-queues.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/tasks/callbacks/callback-schedule.ts';
 import { type Owed, owedDeliveryIds } from '../src/tasks/task-end-event.ts';
-import { callbacksOf } from './activity-proxies.ts';
 
 export type DeliverCallbackInput = {
   /** The id of the task for its callback, and that of the event for an event. */
@@ -128,4 +130,24 @@ function countRedeliveries(): () => number {
   let count = 0;
   setHandler(redeliverSignal, () => void (count += 1));
   return () => count;
+}
+
+/**
+ * Retries of an attempt at a callback. A failed attempt is a result, not an error: these are for our own errors, such as no free slot
+ * or a dead worker. The attempt that a task makes itself is not retried, and has a short limit.
+ */
+const callbackAttempts = {
+  fromTask: { scheduleToCloseTimeout: '1m', retry: { maximumAttempts: 1 } },
+  scheduled: { retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } },
+} as const;
+
+function callbacksOf(accountId: string, attempt: keyof typeof callbackAttempts) {
+  return proxyActivities<CallbackActivities>({
+    taskQueue: taskQueuesOf(workflowInfo().taskQueue).callbacks,
+    startToCloseTimeout: '45s',
+    ...callbackAttempts[attempt],
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    priority: { fairnessKey: accountId },
+    summary: 'one signed attempt',
+  });
 }

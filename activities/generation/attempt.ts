@@ -12,7 +12,8 @@ import { TaskEnded } from '../running-attempts.ts';
 import { delayAbort, type StartDeadline } from '../abort-timers.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import type { Stop } from '../../src/tasks/jobs/attempt-job.ts';
+import type { Job, Next, Stop } from '../../src/tasks/jobs/attempt-job.ts';
+import type { StagedVideo } from '../store-result.ts';
 
 /** The dependencies of the steps of a job. */
 export type GenerationDeps = {
@@ -53,6 +54,13 @@ export type Attempt = {
   readonly media: JobRequest['media'];
   readonly report: (progress: number) => void;
 };
+
+/** The result of a step. An exception is an error of our own, such as an unavailable database, and is retried. */
+export type Outcome =
+  | { readonly kind: 'job'; readonly job: Job }
+  | Next
+  | { readonly kind: 'video'; readonly staged: StagedVideo }
+  | Stop;
 
 /** Records that the task has had a job for `sinceMs`, which makes it `generating`. Idempotent. */
 export async function markGenerating({ deps, task, started }: Attempt, sinceMs = 0): Promise<void> {

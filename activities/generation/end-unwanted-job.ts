@@ -10,8 +10,7 @@ import {
 import type { JobBase, JobIn, Stop } from '../../src/tasks/jobs/attempt-job.ts';
 import { failureFor, providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { mediaUrlsOf } from '../../src/catalogue/input/task-input.ts';
-import { type Attempt, interrupted, isCancelled } from './attempt.ts';
-import type { Outcome } from './step-outcome.ts';
+import { type Attempt, interrupted, isCancelled, type Outcome } from './attempt.ts';
 
 /** The upstream has certainly made no job: another provider may get the task, unless the task itself was refused. */
 export async function endDeclinedJob(

@@ -5,10 +5,9 @@ import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
 import { storeUnconverted, usablePoster } from '../store-result.ts';
 import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-file-keys.ts';
-import type { Attempt, GenerationDeps } from './attempt.ts';
+import type { Attempt, GenerationDeps, Outcome } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import type { JobIn, Stop } from '../../src/tasks/jobs/attempt-job.ts';
-import type { Outcome } from './step-outcome.ts';
 import { endJobWithTaskFailure, recordEndAndCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { stopJob } from './end-unwanted-job.ts';
 

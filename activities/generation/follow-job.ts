@@ -1,10 +1,9 @@
-import type { FollowOutcome } from '../../src/providers/jobs/followed-job.ts';
+import type { FollowOutcome } from '../../src/providers/jobs/poller.ts';
 import { touchGenerations } from '../../src/tasks/task-rows.ts';
-import { type Attempt, hasDeadlinePassed } from './attempt.ts';
+import { type Attempt, hasDeadlinePassed, type Outcome } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { fetchUpload } from './fetch-video.ts';
 import type { JobIn } from '../../src/tasks/jobs/attempt-job.ts';
-import type { Outcome } from './step-outcome.ts';
 import { waitForProvider } from './recover-job.ts';
 import {
   endAfterCancel,
@@ -56,7 +55,7 @@ async function pollToEnd(
   const off = deps.switches.watch(job.provider.name);
   const signal = AbortSignal.any([limit, off.signal]);
   try {
-    return await job.open.follow(job.upstream, {
+    return await job.open.poller.follow(job.upstream, {
       ageMs: Math.max(0, Date.now() - job.submittedAt),
       onProgress,
       signal,

@@ -11,11 +11,11 @@ import {
   interrupted,
   markGenerating,
   withCreateGrace,
+  type Outcome,
 } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { endJobIfStaged } from './fetch-video.ts';
 import { type JobIn, asRunningJob, type Stop } from '../../src/tasks/jobs/attempt-job.ts';
-import type { Outcome } from './step-outcome.ts';
 import type { NextJob } from '../../src/tasks/jobs/next-job.ts';
 import { endJob, endJobWithTaskFailure, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { recordAccepted, spelledInput } from './submit-job.ts';

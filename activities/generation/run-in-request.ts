@@ -2,12 +2,11 @@ import type { RunOutcome } from '../../src/providers/provider-contract.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import { recordLostRun } from '../../src/tasks/jobs/job-creates.ts';
 import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
-import { type Attempt, hasDeadlinePassed, interrupted, markGenerating } from './attempt.ts';
+import { type Attempt, hasDeadlinePassed, interrupted, markGenerating, type Outcome } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { failureIn } from './failures.ts';
 import { stageAndEndJob } from './fetch-video.ts';
 import type { JobIn, Stop } from '../../src/tasks/jobs/attempt-job.ts';
-import type { Outcome } from './step-outcome.ts';
 import {
   coolDown,
   endJobWithTaskFailure,

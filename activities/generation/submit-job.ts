@@ -20,10 +20,9 @@ import {
 } from '../../src/tasks/jobs/job-creates.ts';
 import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
 import { referenceFolderOf, incomingKeyOf } from '../task-file-keys.ts';
-import { type Attempt, interrupted, markGenerating, withCreateGrace } from './attempt.ts';
+import { type Attempt, interrupted, markGenerating, withCreateGrace, type Outcome } from './attempt.ts';
 import { failureIn } from './failures.ts';
 import { type JobBase, type JobIn, asRunningJob, type Stop } from '../../src/tasks/jobs/attempt-job.ts';
-import type { Outcome } from './step-outcome.ts';
 import { coolDown, endJobWithTaskFailure, jobLogFields } from '../../src/tasks/jobs/decide-job-end.ts';
 import { endDeclinedJob, withinLimit } from './end-unwanted-job.ts';
 

@@ -24,7 +24,7 @@ export type OpenProvider = {
   /** The stored form of the terms, and its SHA-256. */
   readonly stored: { readonly text: string; readonly hash: string };
   /** This worker shares polls between all jobs with these terms. */
-  readonly follow: Poller['follow'];
+  readonly poller: Poller;
   /** The provider's form of references to images; undefined leaves prompts unchanged. */
   readonly imageReference?: string | undefined;
 };
@@ -162,7 +162,7 @@ export function openProvider(
   const text = JSON.stringify(terms);
   const stored = { text, hash: hash('sha256', text) };
   const poller = provider.runs === 'upstream' ? createPoller({ provider, reservePollTime, warn, onPoll }) : unpollable;
-  return { provider, terms, stored, imageReference, follow: poller.follow };
+  return { provider, terms, stored, imageReference, poller };
 }
 
 const unpollable: Poller = { follow: () => Promise.reject(new Error('jobs of this provider cannot be polled')) };

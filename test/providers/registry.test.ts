@@ -62,7 +62,7 @@ test('all models of a provider share its rate of polls, which are counted with i
     for (const entry of tiers.flat()) {
       for (let index = 0; index < 10; index += 1) {
         const job = jobOf(jobRequest(), `${entry.upstreamModel}-${index}`);
-        void providers.ofEntry(entry)?.follow(job, { ageMs: 1000, onProgress: () => {}, signal });
+        void providers.ofEntry(entry)?.poller.follow(job, { ageMs: 1000, onProgress: () => {}, signal });
       }
     }
   }

@@ -2,13 +2,23 @@ import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import pTimeout from 'p-timeout';
 import { detailOf } from '../answers.ts';
 import type { Job, JobStatus, PolledProvider, Warn } from '../provider-contract.ts';
-import { applyStatus, backoffMs, type FollowOutcome, type FollowedJob, type FollowOptions } from './followed-job.ts';
 
 // Polls one upstream for all jobs of one frozen configuration that this worker follows.
 
 export type Poller = {
   /** Resolves with the end of the job; rejects with the signal's reason. The slots of the worker bound the number of jobs. */
   readonly follow: (job: Job, options: FollowOptions) => Promise<FollowOutcome>;
+};
+
+/** The end of a job; its upstream no longer has a job that is `lost`. */
+export type FollowOutcome = Extract<JobStatus, { state: 'succeeded' | 'failed' }> | { readonly state: 'lost' };
+
+type FollowOptions = {
+  /** Since the upstream accepted the job. */
+  readonly ageMs: number;
+  /** Receives 0 to 100 when the upstream reports it. */
+  readonly onProgress: (progress: number) => void;
+  readonly signal: AbortSignal;
 };
 
 export type PollOutcome = 'answered' | 'unclear';
@@ -30,6 +40,20 @@ export type PollerDeps = {
   readonly warn: Warn;
   readonly reservePollTime: ReservePollTime;
   readonly onPoll: (outcome: PollOutcome) => void;
+};
+
+/** Times are milliseconds of `performance.now()`. */
+type FollowedJob = Pick<FollowOptions, 'onProgress'> & {
+  readonly job: Job;
+  readonly acceptedAt: number;
+  readonly end: (ended: FollowOutcome) => void;
+  isPolled: boolean;
+  /** The time of the next request. */
+  dueAt: number;
+  /** The largest request that may include it. */
+  maxGroup: number;
+  unclearInARow: number;
+  missing: { readonly sinceMs: number; readonly answers: number } | undefined;
 };
 
 const maxInFlight = 8;
@@ -156,6 +180,42 @@ function mostOverdue(followed: ReadonlySet<FollowedJob>, { maxBatch, minPollMs }
   return jobs;
 }
 
+/** Ends the job, or returns the milliseconds until its next request; undefined is the usual interval. */
+function applyStatus(one: FollowedJob, status: JobStatus, forgetsJobs: boolean): number | undefined {
+  if (status.state === 'succeeded' || status.state === 'failed') {
+    one.end(status);
+    return undefined;
+  }
+  if (status.state === 'unclear') {
+    one.unclearInARow += 1;
+    return status.retryAfterMs ?? backoffMs(one.unclearInARow);
+  }
+  one.unclearInARow = 0;
+  if (status.state === 'missing') return countMissing(one, forgetsJobs ? lostAfter.inMemory : lostAfter.stored);
+  one.missing = undefined;
+  if (status.progress !== undefined) one.onProgress(status.progress);
+  return undefined;
+}
+
+/** A job may become visible only after this time. */
+const visibleAfterMs = 60_000;
+
+/** The answers in a row, and the time between them, after which a missing job is lost. */
+const lostAfter = {
+  /** The upstream has its jobs in memory only, and has restarted. */
+  inMemory: { answers: 2, overMs: 5_000, pauseMs: 5_000 },
+  stored: { answers: 3, overMs: 60_000, pauseMs: 30_000 },
+} as const;
+
+function countMissing(one: FollowedJob, limit: (typeof lostAfter)[keyof typeof lostAfter]): number | undefined {
+  const now = performance.now();
+  if (now - one.acceptedAt < visibleAfterMs) return undefined;
+  const { sinceMs, answers } = one.missing ?? { sinceMs: now, answers: 0 };
+  one.missing = { sinceMs, answers: answers + 1 };
+  if (answers + 1 >= limit.answers && now - sinceMs >= limit.overMs) one.end({ state: 'lost' });
+  return limit.pauseMs;
+}
+
 const maxIntervalMs = 10_000;
 
 /** Without batches, the interval of a job is a twentieth of its age. */
@@ -187,4 +247,9 @@ function createPause(warn: Warn) {
       warn('job polling paused', unclear[0]?.detail ?? '');
     },
   };
+}
+
+/** Returns the pause after this many failures in a row: 1, 2, 4 … 60 seconds. */
+function backoffMs(failures: number): number {
+  return Math.min(60_000, 1000 * 2 ** Math.min(failures - 1, 6));
 }

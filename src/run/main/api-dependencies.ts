@@ -89,7 +89,7 @@ export async function openApiDependencies(
     box,
     log,
     models: () => catalogue.current().models,
-    formatOf: callbackFormatOf,
+    callbackFormatOf,
     serviceName: settings.brand.name,
     allow: settings.callbackAllow,
     own: ownServerAddresses(settings),

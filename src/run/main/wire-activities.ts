@@ -57,7 +57,7 @@ export type WorkerParts = {
     readonly normalizeVideo: VideoNormaliser;
     readonly inspectVideo: VideoInspector;
   };
-  readonly callbacks: Pick<SendCallbackDeps, 'findOwedDelivery' | 'postCallback'>;
+  readonly callbacks: Pick<SendCallbackDeps, 'box' | 'callbackFormatOf' | 'postCallback'>;
   readonly payments: SalesDeps | undefined;
   /** Needs nothing but settings. */
   readonly settings: {
@@ -119,8 +119,8 @@ export function generationDepsOf(parts: WorkerParts): GenerationDeps {
   return { db, log, events, models, providers, switches, hashAccount, media, startDeadline };
 }
 
-function wireCallbacks({ db, events, callbacks }: WorkerParts): CallbackActivities {
-  return { sendCallback: createSendCallback({ db, events, ...callbacks }) };
+function wireCallbacks({ db, events, media, catalogue, callbacks }: WorkerParts): CallbackActivities {
+  return { sendCallback: createSendCallback({ db, events, media, models: catalogue.models, ...callbacks }) };
 }
 
 function machineOf({ settings: { workFolder }, watches: { refusesWork } }: WorkerParts) {

@@ -24,7 +24,6 @@ import { createProviders } from '../../providers/registry.ts';
 import { listProviderSwitches } from '../../tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../tasks/task-rows.ts';
 import { createLiveRequestParser } from '../../tasks/accept/task-request.ts';
-import { createOwedDeliveryFinder } from '../../tasks/callbacks/owed-delivery.ts';
 import { ownServerAddresses, type Settings } from '../config/process-settings.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
@@ -52,11 +51,11 @@ export function openWorkerDependencies(
     part: 'worker',
     ...(callsUpstreams && { readSecret }),
   });
-  const { db, catalogue, events, temporal } = core;
+  const { db, box, catalogue, events, temporal } = core;
   const ffmpeg = openFfmpeg(settings);
   const upstreams = openUpstreams(core, ffmpeg, readSecret);
   const references = openReferences(core, ffmpeg, media);
-  const callbacks = openCallbacks(core, media);
+  const callbacks = openCallbacks(core);
   const reports = openReports(core, readSecret);
   const provider = createPaymentProvider(settings);
   const parts: WorkerParts = {
@@ -76,7 +75,7 @@ export function openWorkerDependencies(
       normalizeVideo: createVideoNormaliser(ffmpeg),
       inspectVideo: createVideoInspector(ffmpeg),
     },
-    callbacks: { findOwedDelivery: callbacks.find, postCallback: callbacks.post },
+    callbacks: { box, callbackFormatOf, postCallback: callbacks.post },
     payments: provider && { provider, serviceUrl: settings.publicUrl },
     settings: fromSettings(settings),
   };
@@ -141,7 +140,7 @@ function openReferences({ settings }: SharedDependencies, ffmpeg: Ffmpeg, media:
   return { fetch, close: () => client.close() };
 }
 
-function openCallbacks({ settings, log, db, box, catalogue }: SharedDependencies, media: ResultStore) {
+function openCallbacks({ settings, log }: SharedDependencies) {
   const { callbackAllow: allow, brand } = settings;
   // A callback without a free slot is rescheduled: waiting here would occupy a slot that all accounts share.
   const slots = { maxPerHost: 32, maxWaitingPerHost: 0 };
@@ -152,11 +151,8 @@ function openCallbacks({ settings, log, db, box, catalogue }: SharedDependencies
     onUnreachable: ({ deliveryId, error }) => {
       log.info({ deliveryId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
     },
-    dialectHeaders: ({ dialect, ...callback }) => callbackFormatOf(dialect).callbackHeaders(callback),
   });
-  const models = () => catalogue.current().models;
-  const find = createOwedDeliveryFinder(db, box, media, { models, formatOf: callbackFormatOf });
-  return { post, find, close: () => client.close() };
+  return { post, close: () => client.close() };
 }
 
 function openUpstreams(

@@ -14,37 +14,43 @@ import { eventBody } from './account-event.ts';
 import { findTask } from '../task-rows.ts';
 import { ensureSigningSecrets } from './signing-secrets.ts';
 
-/** A callback or event that is owed; its body and secrets are read when it is sent. */
+/** A callback or event that is owed; its body, secrets and time are read when it is sent. */
 export type OwedDelivery = Pick<Delivery, 'state' | 'redeliveries'> & Omit<CallbackPost, 'signal'>;
 
 export type OwedDeliveryDeps = {
+  readonly db: Database;
+  readonly box: SecretBox;
+  readonly media: Pick<ResultStore, 'link'>;
   readonly models: () => ModelCatalogue;
-  readonly formatOf: (dialect: string) => Pick<CallbackFormat, 'callbackBody'>;
+  /** The form of a dialect's callbacks. */
+  readonly callbackFormatOf: (dialect: string) => CallbackFormat;
 };
 
-/** Finds a callback or an event that is owed. A closed account is owed none. Links are signed, and secrets read, for each attempt. */
-export function createOwedDeliveryFinder(
-  db: Database,
-  box: SecretBox,
-  store: ResultStore,
-  { models, formatOf }: OwedDeliveryDeps,
-): (deliveryId: string) => Promise<OwedDelivery | undefined> {
-  const dataOf = (task: Task) => taskRecord(task, 0, resultLinks(store, task));
-  return async (deliveryId) => {
-    const delivery = await findDelivery(db, deliveryId);
-    if (delivery === undefined) return undefined;
-    const { accountId, taskId, event, dialect } = delivery;
-    const task = taskId === undefined ? undefined : await findTask(db, taskId);
-    if ((await findAccount(db, accountId))?.closedAt !== undefined) return undefined;
-    return {
-      ...delivery,
-      body: async () => {
-        if (event !== undefined) return eventBody({ ...delivery, event }, task && dataOf(task));
-        if (task === undefined) throw new Error(`the callback ${deliveryId} has no task`);
-        return formatOf(dialect).callbackBody(dataOf(task), models());
-      },
-      readTime: async () => (await readClock(db)).now,
-      secrets: () => ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event'),
-    };
+/** Finds a callback or an event that is owed. Returns undefined if none is: while the task runs, without `callBackUrl`, or for a closed account. */
+export async function findOwedDelivery(deps: OwedDeliveryDeps, deliveryId: string): Promise<OwedDelivery | undefined> {
+  const { db, box } = deps;
+  const delivery = await findDelivery(db, deliveryId);
+  if (delivery === undefined) return undefined;
+  const { accountId, taskId, event } = delivery;
+  const task = taskId === undefined ? undefined : await findTask(db, taskId);
+  if ((await findAccount(db, accountId))?.closedAt !== undefined) return undefined;
+  const owed = { ...delivery, format: deps.callbackFormatOf(delivery.dialect) };
+  const prepare = async () => {
+    const secrets = await ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event');
+    const body = bodyOf(deps, owed, task);
+    return { body, secrets, signedAt: (await readClock(db)).now };
   };
+  return { ...owed, prepare };
+}
+
+/** Its links are signed anew for each attempt. */
+function bodyOf(
+  { media, models }: OwedDeliveryDeps,
+  { deliveryId, event, createdAt, details, format }: Delivery & { readonly format: CallbackFormat },
+  task: Task | undefined,
+): string {
+  const record = task && taskRecord(task, 0, resultLinks(media, task));
+  if (event !== undefined) return eventBody({ deliveryId, event, createdAt, details }, record);
+  if (record === undefined) throw new Error(`the callback ${deliveryId} has no task`);
+  return format.callbackBody(record, models());
 }

@@ -4,7 +4,7 @@ import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
 import { signWebhook } from '../../platform/outbound/webhook-signature.ts';
-import type { SignedCallback } from './callback-format-type.ts';
+import type { CallbackFormat, SignedCallback } from './callback-format-type.ts';
 import { callbackTimeoutMs, webhookId } from './callback-schedule.ts';
 import { type Exchange, exchangeOf } from './recorded-exchange.ts';
 import { recordedError } from './receiver-error.ts';
@@ -14,14 +14,16 @@ export type CallbackPost = {
   readonly deliveryId: string;
   readonly accountId: string;
   readonly url: string;
-  readonly dialect: string;
-  /** Built once there is a slot, so that a waiting callback costs nothing. */
-  readonly body: () => Promise<string>;
-  /** The account's signing secrets, the current one first; never empty. Decrypted once there is a slot. */
-  readonly secrets: () => Promise<readonly string[]>;
-  /** Reads the time of the signature, in Unix milliseconds: that of the database, because receivers refuse one that is minutes off. */
-  readonly readTime?: () => Promise<number>;
+  readonly format: Pick<CallbackFormat, 'callbackHeaders'>;
+  /** Called once there is a slot, so that a waiting callback costs nothing. */
+  readonly prepare: () => Promise<PreparedCallback>;
   readonly signal: AbortSignal;
+};
+
+/** The account's signing secrets are decrypted, and the body is built, for each attempt. */
+export type PreparedCallback = Pick<SignedCallback, 'body' | 'secrets'> & {
+  /** The time of the signature, in Unix milliseconds: that of the database, because receivers refuse one that is minutes off. */
+  readonly signedAt: number;
 };
 
 /** The status of the receiver, or the record of a network error. */
@@ -43,10 +45,6 @@ export type CallbackPosterDeps = {
   readonly maxPerAccount?: number;
   /** Attempts of one account at one host; fewer, so that its dead receiver leaves room for its healthy one. */
   readonly maxPerReceiver?: number;
-  /** Further headers of the callback's dialect. */
-  readonly dialectHeaders?: (
-    callback: SignedCallback & Pick<CallbackPost, 'dialect'>,
-  ) => Readonly<Record<string, string>>;
   /** Receives every attempt without a status, with details that clients must not see. */
   readonly onUnreachable?: (attempt: { readonly deliveryId: string; readonly error: OutboundError }) => void;
   readonly now?: () => number;
@@ -70,14 +68,13 @@ export function createCallbackPoster(deps: CallbackPosterDeps) {
 }
 
 async function post(
-  { client, dialectHeaders, onUnreachable, now = Date.now }: CallbackPosterDeps,
-  { deliveryId, url, dialect, body: makeBody, secrets: openSecrets, readTime, signal }: CallbackPost,
+  { client, onUnreachable, now = Date.now }: CallbackPosterDeps,
+  { deliveryId, url, format, prepare, signal }: CallbackPost,
 ): Promise<CallbackAnswer> {
-  const [secrets, body] = await Promise.all([openSecrets(), makeBody()]);
-  const signedAt = (await readTime?.()) ?? now();
+  const { body, secrets, signedAt } = await prepare();
   const timestampSeconds = Math.floor(signedAt / 1000);
   const signature = signWebhook({ id: webhookId(deliveryId), timestampSeconds, body, secrets });
-  const extra = dialectHeaders?.({ taskId: deliveryId, dialect, timestampSeconds, secrets, body });
+  const extra = format.callbackHeaders({ taskId: deliveryId, timestampSeconds, secrets, body });
   const headers = { ...extra, 'content-type': 'application/json', ...signature };
   const sent = { headers, body };
   const startedAt = now();

@@ -23,12 +23,12 @@ type Deps = {
   readonly log: Log;
   readonly models: () => ModelCatalogue;
   /** The form of a dialect's callbacks. */
-  readonly formatOf: (dialect: string) => CallbackFormat;
+  readonly callbackFormatOf: (dialect: string) => CallbackFormat;
   readonly serviceName: string;
 } & Required<Pick<GuardedClientOptions, 'allow' | 'own'>>;
 
 /** Sends test callbacks and events, about a task that does not exist, signed and sent like real ones. */
-export function createTestCallbacks({ db, box, log, models, formatOf, serviceName, allow, own }: Deps) {
+export function createTestCallbacks({ db, box, log, models, callbackFormatOf, serviceName, allow, own }: Deps) {
   const client = createGuardedClient({
     allow,
     own,
@@ -39,7 +39,6 @@ export function createTestCallbacks({ db, box, log, models, formatOf, serviceNam
   const post = createCallbackPoster({
     client,
     onUnreachable: ({ error }) => log.info({ kind: error.kind, detail: error.detail }, 'test receiver unreachable'),
-    dialectHeaders: ({ dialect, ...callback }) => formatOf(dialect).callbackHeaders(callback),
   });
   return {
     /**
@@ -47,17 +46,15 @@ export function createTestCallbacks({ db, box, log, models, formatOf, serviceNam
      * an attempt. Otherwise a client could distinguish rejected addresses from slow ones and map our network.
      */
     send: async ({ accountId, url, dialect, event }: TestCallback): Promise<number | ReceiverError> => {
-      const { status, startedAt, error } = await post({
-        deliveryId: testTaskId,
-        accountId,
-        url,
-        dialect,
-        body: () =>
-          Promise.resolve(event === undefined ? sampleBody(formatOf(dialect), models()) : sampleEvent(event, models())),
-        readTime: async () => (await readClock(db)).now,
-        secrets: () => ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event'),
-        signal: AbortSignal.timeout(2 * callbackTimeoutMs),
-      });
+      const format = callbackFormatOf(dialect);
+      const prepare = async () => {
+        const secrets = await ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event');
+        const body = event === undefined ? sampleBody(format, models()) : sampleEvent(event, models());
+        return { body, secrets, signedAt: (await readClock(db)).now };
+      };
+      const signal = AbortSignal.timeout(2 * callbackTimeoutMs);
+      const attempt = { deliveryId: testTaskId, accountId, url, format, prepare, signal };
+      const { status, startedAt, error } = await post(attempt);
       if (status === undefined && !isFromPublicAddress(error)) await delay(startedAt + callbackTimeoutMs - Date.now());
       return status ?? receiverError(error);
     },

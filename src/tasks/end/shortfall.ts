@@ -54,29 +54,28 @@ from tasks cross join lateral ${taskPriceSql({
 });
 
 export type ShortfallDecision =
-  | { readonly kind: 'delivered' | 'accepted' }
+  | { readonly kind: 'accepted' }
   /** A part of the charge goes back, and its reason. */
   | { readonly kind: 'refunded'; readonly credits: number; readonly reason: string }
   | { readonly kind: 'failed' };
 
-export type DeliveredVideo = {
-  /** All differences between the video and its order. */
-  readonly differences: readonly OrderDifference[];
+type ShortVideo = {
+  /** The respects in which the video falls short of its order; never empty. */
+  readonly short: readonly OrderDifference[];
   /** The whole seconds that the video counts as. */
   readonly seconds: number;
 };
 
 /**
- * Decides about a video. A difference without a price, such as a wrong ratio,
- * cannot be refunded in part, so it fails the task unless its model accepts it.
+ * Decides about a video that falls short. A difference without a price, such as
+ * a wrong ratio, cannot be refunded in part, so it fails the task unless its
+ * model accepts it.
  */
 export async function decideShortfall(
   db: Database,
   { taskId, param, creditsCharged, shortfall: terms }: OrderedTask,
-  { differences, seconds }: DeliveredVideo,
+  { short, seconds }: ShortVideo,
 ): Promise<ShortfallDecision> {
-  const short = differences.filter(({ kind }) => kind === 'short');
-  if (short.length === 0) return { kind: 'delivered' };
   if (terms === undefined) return { kind: 'failed' };
   if (terms.policy === 'accept') return { kind: 'accepted' };
   const isShort = (aspect: OrderDifference['aspect']) => short.some((one) => one.aspect === aspect);

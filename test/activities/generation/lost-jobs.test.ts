@@ -223,7 +223,7 @@ for (const onLostJob of ['fail', 'resubmit'] as const) {
     const change = (parts: WorkerParts): WorkerParts => {
       const providers = providersOf([uploadingBy(upstream, parts)], () => ({ onLostJob }));
       const lost = (open: OpenProvider | undefined) =>
-        open && { ...open, follow: async () => ({ state: 'lost' }) as const };
+        open && { ...open, poller: { follow: async () => ({ state: 'lost' }) as const } };
       return {
         ...parts,
         providers: {

@@ -173,7 +173,7 @@ test('callbacks are sent under the name, and their headers do not name the softw
     box,
     log: service.deps.log,
     models: () => models,
-    formatOf: callbackFormatOf,
+    callbackFormatOf,
     serviceName: settings.brand.name,
     allow: settings.callbackAllow,
     own: [],

@@ -1,6 +1,7 @@
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { StoredFile } from '../../../src/media/store/result-store.ts';
 import type { Provider } from '../../../src/providers/provider-contract.ts';
+import type { Poller } from '../../../src/providers/jobs/poller.ts';
 import { openProvider, type OpenProvider, type Providers } from '../../../src/providers/registry.ts';
 
 /** A process dies at its n-th call, before it or after it (its response is lost). Counted from 0. */
@@ -81,11 +82,11 @@ export function interruptedParts(
       if (open === undefined) return undefined;
       const known = opened.get(open.provider);
       if (known !== undefined) return known;
-      const { follow, ...rest } = openProvider(dying(open.provider), open.terms);
+      const { poller, ...rest } = openProvider(dying(open.provider), open.terms);
       // Polling ends with the process.
-      const followed: OpenProvider['follow'] = (job, options) =>
-        follow(job, { ...options, signal: until(options.signal) });
-      const made = { ...rest, follow: followed };
+      const follow: Poller['follow'] = (job, options) =>
+        poller.follow(job, { ...options, signal: until(options.signal) });
+      const made = { ...rest, poller: { follow } };
       opened.set(open.provider, made);
       return made;
     };

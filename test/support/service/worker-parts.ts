@@ -8,6 +8,7 @@ import { watchProviderSwitches } from '../../../activities/watch-provider-switch
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { createFolderStore } from '../folder-store.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
+import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { listProviderSwitches } from '../../../src/tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../../src/tasks/task-rows.ts';
 import { silentEvents } from './metric-event-sinks.ts';
@@ -41,7 +42,7 @@ export function workerParts(db: Database, folder: string, upstreams: readonly Fa
         return { measured: madeUpMeasures, isPosterMade: deliveredPoster === undefined };
       },
     },
-    callbacks: { postCallback: noPart, findOwedDelivery: noPart },
+    callbacks: { box: createSecretBox('s'.repeat(32)), callbackFormatOf: noPart, postCallback: noPart },
     engine: {
       startTask: noPart,
       describeTask: noPart,

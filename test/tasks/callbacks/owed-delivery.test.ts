@@ -12,7 +12,7 @@ import { webhookId } from '../../../src/tasks/callbacks/callback-schedule.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../../src/credits/ledger/low-balance.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
-import { createOwedDeliveryFinder } from '../../../src/tasks/callbacks/owed-delivery.ts';
+import { findOwedDelivery, type OwedDeliveryDeps } from '../../../src/tasks/callbacks/owed-delivery.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
@@ -37,22 +37,28 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
+/** The dependencies of an owed delivery, with the service's own formats. */
+function deliveryDeps(): OwedDeliveryDeps {
+  const { models } = builtInCatalogue();
+  return {
+    db: database.db,
+    box: createSecretBox('s'.repeat(32)),
+    media: createFolderStore(folder, { publicUrl: 'http://media.test' }),
+    models: () => models,
+    callbackFormatOf,
+  };
+}
+
 for (const { title, endsFirst } of [
   { title: 'a task that had ended before', endsFirst: true },
   { title: 'a task that the closing cancels', endsFirst: false },
 ]) {
   test(`a closed account gets no callback for ${title}`, async () => {
     const { db } = database;
-    const store = createFolderStore(folder, { publicUrl: 'http://media.test' });
-    const { models } = builtInCatalogue();
     const posted: string[] = [];
     const sendCallback = createSendCallback({
-      db,
+      ...deliveryDeps(),
       events: silentEvents,
-      findOwedDelivery: createOwedDeliveryFinder(db, createSecretBox('s'.repeat(32)), store, {
-        models: () => models,
-        formatOf: callbackFormatOf,
-      }),
       postCallback: ({ url }) => {
         posted.push(url);
         const network = {
@@ -90,14 +96,8 @@ test('a delivery that has ended sends nothing and counts nothing, and a repeated
   const posted: string[] = [];
   const counted: unknown[] = [];
   const sendCallback = createSendCallback({
-    db,
+    ...deliveryDeps(),
     events: eventsInto('callback_attempted', ({ status, durationMs }) => counted.push([status, durationMs])),
-    findOwedDelivery: createOwedDeliveryFinder(
-      db,
-      createSecretBox('s'.repeat(32)),
-      createFolderStore(folder, { publicUrl: 'http://media.test' }),
-      { models: () => builtInCatalogue().models, formatOf: callbackFormatOf },
-    ),
     postCallback: ({ url }) => {
       posted.push(url);
       const response = {
@@ -127,13 +127,8 @@ test('the body of a callback has fresh links to the video and its last frame, an
     lastFrameKey: `results/${taskId}/last-frame.jpg`,
   };
   await completeTask(db, taskId, { ...madeUpMeasures, ...keys });
-  const store = createFolderStore(folder, { publicUrl: 'http://media.test' });
-  const { models } = builtInCatalogue();
-  const find = createOwedDeliveryFinder(db, createSecretBox('s'.repeat(32)), store, {
-    models: () => models,
-    formatOf: callbackFormatOf,
-  });
-  const body = (await (await find(taskId))?.body()) ?? assert.fail('no callback is owed');
+  const delivery = (await findOwedDelivery(deliveryDeps(), taskId)) ?? assert.fail('no callback is owed');
+  const { body } = await delivery.prepare();
   const { resultUrls, lastFrameUrl, video } = (JSON.parse(body) as { data: { resultJson: Record<string, unknown> } })
     .data.resultJson; // as the contract says
   assert.match(String(resultUrls), new RegExp(`^http://media.test/media/${keys.videoKey}\\?expires=`));
@@ -148,14 +143,11 @@ test('an event has its type, its time and the record or the figures, and is sign
   await setLowBalance(db, accountId, 132);
   const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
-  const box = createSecretBox('s'.repeat(32));
-  const find = createOwedDeliveryFinder(db, box, createFolderStore(folder, { publicUrl: 'http://media.test' }), {
-    models: () => builtInCatalogue().models,
-    formatOf: callbackFormatOf,
-  });
+  const deps = deliveryDeps();
   const sent = async (deliveryId: string) => {
-    const { url, body, secrets } = (await find(deliveryId)) ?? assert.fail('nothing is owed');
-    return { url, body: JSON.parse(await body()) as Record<string, unknown>, secrets: await secrets() }; // a JSON object
+    const { url, prepare } = (await findOwedDelivery(deps, deliveryId)) ?? assert.fail('nothing is owed');
+    const { body, secrets } = await prepare();
+    return { url, body: JSON.parse(body) as Record<string, unknown>, secrets }; // a JSON object
   };
   const callback = await sent(taskId);
   const event = await sent(taskEventId(taskId));
@@ -163,7 +155,7 @@ test('an event has its type, its time and the record or the figures, and is sign
   assert.deepEqual(rest, { eventId: taskEventId(taskId), type: 'task.cancelled', data: callback.body['data'] });
   assert.equal(new Date(String(timestamp)).toISOString(), timestamp);
   assert.equal(event.url, 'http://events.test/');
-  assert.deepEqual(event.secrets, await ensureSigningSecrets(db, box, accountId, 'event'));
+  assert.deepEqual(event.secrets, await ensureSigningSecrets(db, deps.box, accountId, 'event'));
   assert.notDeepEqual(event.secrets, callback.secrets);
   const lowOf = {
     name: 'test-low',
@@ -182,14 +174,8 @@ test('a worker that dies after it sent an event sends it again with the same web
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const posted: string[] = [];
   const deps: SendCallbackDeps = {
-    db,
+    ...deliveryDeps(),
     events: silentEvents,
-    findOwedDelivery: createOwedDeliveryFinder(
-      db,
-      createSecretBox('s'.repeat(32)),
-      createFolderStore(folder, { publicUrl: 'http://media.test' }),
-      { models: () => builtInCatalogue().models, formatOf: callbackFormatOf },
-    ),
     postCallback: ({ deliveryId }) => {
       posted.push(webhookId(deliveryId));
       const response = {
@@ -204,9 +190,9 @@ test('a worker that dies after it sent an event sends it again with the same web
   const order = { deliveryId: taskEventId(taskId), isLast: false, nextPauseMs: 5_000 };
   const attempt = (using: SendCallbackDeps) =>
     silentActivity({ workflowId: taskId }, () => createSendCallback(using)(order));
-  const dying = interruptedParts(workerParts(db, folder, []), { call: 0, when: 'before' });
+  const dying = interruptedParts(workerParts(db, folder, []), { call: 3, when: 'before' });
   await assert.rejects(attempt({ ...deps, db: dying.parts.db }), Killed);
-  assert.deepEqual(dying.calls, ['record-delivery-attempt']);
+  assert.deepEqual(dying.calls, ['find-delivery', 'find-task', 'find-account', 'record-delivery-attempt']);
   assert.equal((await attempt(deps)).kind, 'delivered');
   assert.equal((await attempt(deps)).kind, 'ended');
   const id = webhookId(taskEventId(taskId));

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { type CallbackPost, createCallbackPoster } from '../../../src/tasks/callbacks/post-callback.ts';
+import {
+  type CallbackPost,
+  createCallbackPoster,
+  type PreparedCallback,
+} from '../../../src/tasks/callbacks/post-callback.ts';
 import type { PostAnswer as Answer } from '../../../src/platform/outbound/body/read-response.ts';
 import type { PostOptions } from '../../../src/platform/outbound/guarded-client.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
@@ -13,23 +17,32 @@ const body = JSON.stringify({ code: 200, msg: 'success', data: { prompt: 'ünïc
 
 const nowSeconds = Math.floor(Date.now() / 1000);
 
+/** The native format adds no headers. */
+const native: CallbackPost['format'] = { callbackHeaders: () => ({}) };
+
+/** `prepare` replaces a part of what is prepared. */
+type CallbackChanges = Partial<Omit<CallbackPost, 'prepare'>> & {
+  readonly prepare?: () => Promise<Partial<PreparedCallback>>;
+};
+
 type Play = (options: PostOptions) => Promise<Answer>;
 
-function posterWith(play: Play, extra: { secrets?: readonly string[]; now?: () => number } = {}) {
-  const { secrets = [newCallbackSecret()], now } = extra;
+type Extra = { readonly secrets?: readonly string[]; readonly now?: () => number };
+
+function posterWith(play: Play, { secrets = [newCallbackSecret()], now = Date.now }: Extra = {}) {
   const post = createCallbackPoster({
     client: { post: (_url, options) => play(options) },
     maxPerAccount: 1,
-    ...(now !== undefined && { now }),
+    now,
   });
-  return (callback: Partial<CallbackPost> = {}) =>
+  const prepared = { body, secrets };
+  return ({ prepare, ...callback }: CallbackChanges = {}) =>
     post({
       deliveryId: taskId,
       accountId: 'alice',
       url: 'http://receiver.example/',
-      dialect: 'native',
-      body: () => Promise.resolve(body),
-      secrets: () => Promise.resolve(secrets),
+      format: native,
+      prepare: async () => ({ ...prepared, signedAt: now(), ...(await prepare?.()) }),
       signal: new AbortController().signal,
       ...callback,
     });
@@ -74,10 +87,27 @@ test('an attempt is signed with the time that it is given, and not with the cloc
     return answering(204)(options);
   };
   const post = posterWith(play, { secrets: [secret], now: () => Date.now() + 2 * 3_600_000 });
-  await post({ readTime: () => Promise.resolve(nowSeconds * 1000 + 999) });
+  await post({ prepare: async () => ({ signedAt: nowSeconds * 1000 + 999 }) });
   assert.ok(sent);
   assert.equal(sent.headers['webhook-timestamp'], String(nowSeconds));
   verified(secret, sent);
+});
+
+test('an attempt has the headers of its format, which are made of what is sent and replace none of ours', async () => {
+  const secrets = [newCallbackSecret()];
+  const sent: PostOptions[] = [];
+  const play: Play = (options) => {
+    sent.push(options);
+    return answering(204)(options);
+  };
+  const callbackHeaders: CallbackPost['format']['callbackHeaders'] = (callback) => ({
+    'x-made-of': JSON.stringify(callback),
+    'webhook-id': 'other',
+  });
+  await posterWith(play, { secrets, now: () => nowSeconds * 1000 })({ format: { callbackHeaders } });
+  const headers = sent[0]?.headers ?? {};
+  assert.deepEqual(JSON.parse(headers['x-made-of'] ?? ''), { taskId, timestampSeconds: nowSeconds, secrets, body });
+  assert.equal(headers['webhook-id'], 'msg_019abc1234567def8901234567890abc');
 });
 
 test('during a rotation both secrets verify, and no other one does', async () => {
@@ -123,7 +153,9 @@ test('an attempt is recorded with what was sent and received, and without signat
   const secret = newCallbackSecret();
   const headers = { 'content-type': 'text/plain', 'set-cookie': ['sid=private'], 'x-odd': 'a\0b' };
   const long = '🎬'.repeat(10_000);
-  const { exchange } = await posterWith(answering(500, headers), { secrets: [secret] })({ body: async () => long });
+  const { exchange } = await posterWith(answering(500, headers), { secrets: [secret] })({
+    prepare: async () => ({ body: long }),
+  });
   const { requestHeaders, requestBody, isBodyCut, response } = exchange;
   assert.deepEqual([requestBody.length, isBodyCut, requestBody.isWellFormed()], [8_192, true, true]);
   assert.deepEqual(
@@ -156,11 +188,11 @@ test('what has to wait for a slot costs no body, and every outcome gives the slo
   const first = post();
   await new Promise((resolve) => setImmediate(resolve));
   const unwanted = () => Promise.reject(new Error('a body was made'));
-  await assert.rejects(post({ body: unwanted }), { kind: 'busy' });
+  await assert.rejects(post({ prepare: unwanted }), { kind: 'busy' });
   release({ status: 204, headers: {}, body: Buffer.alloc(0), isPublic: true });
   assert.equal((await first).status, 204);
-  await assert.rejects(post({ body: unwanted }), /a body was made/);
-  await assert.rejects(post({ body: unwanted }), /a body was made/);
+  await assert.rejects(post({ prepare: unwanted }), /a body was made/);
+  await assert.rejects(post({ prepare: unwanted }), /a body was made/);
 });
 
 /** Callbacks that hang until they are released, with three slots for an account and two for each of its hosts. */
@@ -174,10 +206,9 @@ function hangingPoster() {
       deliveryId: taskId,
       accountId,
       url,
-      dialect: 'native',
+      format: native,
       signal: new AbortController().signal,
-      body: () => Promise.resolve(body),
-      secrets: () => Promise.resolve([newCallbackSecret()]),
+      prepare: async () => ({ body, secrets: [newCallbackSecret()], signedAt: Date.now() }),
     });
   /** Begins a callback and waits until it hangs. */
   const hang = async (accountId: string, url: string) => {
