@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { v7 as uuidv7 } from 'uuid';
 import { createSendCallback, type SendCallbackDeps } from '../../../activities/send-callback.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
@@ -15,6 +16,7 @@ import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { findOwedDelivery, type OwedDeliveryDeps } from '../../../src/tasks/callbacks/owed-delivery.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
+import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
@@ -24,7 +26,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database/te
 import { createFolderStore } from '../../support/folder-store.ts';
 import { interruptedParts, Killed } from '../../support/processes/dying-worker-parts.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
-import { acceptTestTask, madeUpMeasures, taskParam } from '../../support/tasks/tasks.ts';
+import { acceptTestTask, listedTerms, madeUpMeasures, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 
 let database: TestDatabase;
 let folder: string;
@@ -164,6 +166,19 @@ test('an event has its type, its time and the record or the figures, and is sign
   const [low] = await db.run<{ id: string }>(lowOf, [accountId]);
   const { type, data } = (await sent(low?.id ?? '')).body;
   assert.deepEqual([type, data], ['balance.low', { balance: 0, lowBalance: 132 }]);
+});
+
+test('a callback has the format of the dialect of its task, and the event of the task has ours', async () => {
+  const { db } = database;
+  const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
+  await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: eventTypes });
+  const taskId = uuidv7();
+  const request = requestOf(taskParam('a boat', {}, 'http://receiver.test/'));
+  await acceptTask(db, { taskId, accountId, dialect: 'kie', ...request, ...listedTerms });
+  await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  const formatOf = async (deliveryId: string) => (await findOwedDelivery(deliveryDeps(), deliveryId))?.format;
+  assert.equal(await formatOf(taskId), callbackFormatOf('kie'));
+  assert.equal(await formatOf(taskEventId(taskId)), callbackFormatOf('native'));
 });
 
 test('a worker that dies after it sent an event sends it again with the same webhook-id, and then no more', async () => {
