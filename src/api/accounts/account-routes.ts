@@ -49,7 +49,7 @@ const accountSchema = z
   })
   .meta({ id: 'Account' });
 
-function presentAccount(account: Account) {
+export function presentAccount(account: Account) {
   const { createRate, suspendedAt: suspendTime, closedAt: closeTime, createdAt: createTime } = account;
   return view(accountSchema, { ...account, creates: presentRate(createRate), suspendTime, closeTime, createTime });
 }

@@ -67,7 +67,7 @@ const batchSchema = z
   })
   .meta({ id: 'CodeBatch' });
 
-function presentBatch(batch: CodeBatch) {
+export function presentBatch(batch: CodeBatch) {
   const { createdAt: createTime, expiresAt: expireTime, withdrawnAt: withdrawTime } = batch;
   return view(batchSchema, { ...batch, createTime, expireTime, withdrawTime });
 }

@@ -39,7 +39,7 @@ const passkeySchema = z
   })
   .meta({ id: 'Passkey' });
 
-function presentPasskey(passkey: Passkey) {
+export function presentPasskey(passkey: Passkey) {
   return view(passkeySchema, { ...passkey, createTime: passkey.createdAt, lastUseTime: passkey.lastUsedAt });
 }
 

@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
-import { listSessions } from '../../accounts/sign-in/sessions.ts';
+import { type ListedSession, listSessions } from '../../accounts/sign-in/sessions.ts';
 import { changePassword, endOtherSessions, endOwnSession } from '../../accounts/sign-in/sign-in.ts';
 import { answerSignedIn, cookieHeader, meSchema } from './answer-signed-in.ts';
 import { originOf, type SessionDeps } from './authenticate-session.ts';
@@ -21,6 +21,12 @@ const sessionSchema = z.strictObject({
   userAgent: z.string(),
 });
 
+export function presentSession(session: ListedSession, currentId: string) {
+  const { createdAt: createTime, lastUsedAt: lastUseTime, expiresAt: expireTime } = session;
+  const isCurrent = session.sessionId === currentId;
+  return view(sessionSchema, { ...session, isCurrent, createTime, lastUseTime, expireTime });
+}
+
 const list = defineEndpoint({
   operationId: 'listSessions',
   route: 'GET /api/console/v1/sessions',
@@ -28,15 +34,7 @@ const list = defineEndpoint({
   summary: 'List sessions',
   data: z.strictObject({ sessions: z.array(sessionSchema) }),
   handler: async ({ session: { userId, sessionId } }, { db }) => ({
-    sessions: (await listSessions(db, userId)).map((session) =>
-      view(sessionSchema, {
-        ...session,
-        isCurrent: session.sessionId === sessionId,
-        createTime: session.createdAt,
-        lastUseTime: session.lastUsedAt,
-        expireTime: session.expiresAt,
-      }),
-    ),
+    sessions: (await listSessions(db, userId)).map((session) => presentSession(session, sessionId)),
   }),
 });
 

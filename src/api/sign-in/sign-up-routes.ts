@@ -74,7 +74,7 @@ const signUpSchema = z
   })
   .meta({ id: 'SignUp' });
 
-function presentSignUp(request: UnconfirmedSignUp) {
+export function presentSignUp(request: UnconfirmedSignUp) {
   const { createdAt: createTime, expiresAt: expireTime } = request;
   return view(signUpSchema, { ...request, createTime, expireTime });
 }

@@ -103,6 +103,21 @@ from generate_series(100, 198) n`;
   assert.equal((json.data['invitations'] as unknown[]).length, 100);
 });
 
+test('an invitation by an operator gives the role that is asked for, a member by default, and none without an account', async () => {
+  const accountId = await otherAccount();
+  for (const [body, account, role] of [
+    [{ accountId }, accountId, 'member'],
+    [{ accountId, role: 'owner' }, accountId, 'owner'],
+    [{ accountId, role: 'viewer', isOperator: true }, accountId, 'viewer'],
+    [{ isOperator: true, role: 'owner' }, undefined, undefined],
+  ] as const) {
+    const { status, json } = await change('invite', { email: 'role@example.com', ...body });
+    assert.equal(status, 200, json.msg);
+    const link = await findLink(service.database.db, String(json.data['url']).split('#')[1] ?? '');
+    assert.deepEqual([link?.accountId, link?.role], [account, role], JSON.stringify(body));
+  }
+});
+
 test('operators list the open invitations that make an operator, newest first, and withdraw them', async () => {
   const accountId = await otherAccount();
   const plain = await invited('plain@example.com', accountId);

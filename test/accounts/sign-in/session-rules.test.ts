@@ -116,16 +116,21 @@ test('rule 4: the cookie is __Host-, Secure, HttpOnly and Lax behind https; over
     const answer = await newBrowser(secure).ask('POST', '/api/console/v1/sign-in', { body, headers });
     const [cookie = ''] = answer.headers['set-cookie'] ?? [];
     assert.match(cookie, /^__Host-videogen=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+; Secure$/);
+    const sinceMs = Date.now();
     const plain = await signIn(newBrowser(service), email);
+    const { session } = plain.json.data as { session: { expireTime: number } };
+    const [, seconds] = /Max-Age=(\d+)/.exec(String(plain.headers['set-cookie'])) ?? [];
+    const endsMs = session.expireTime - Number(seconds) * 1000;
+    assert.ok(endsMs >= sinceMs && endsMs < Date.now() + 1000, 'the cookie ends with the session');
     const port = new URL(service.url).port;
     const [named = ''] = plain.headers['set-cookie'] ?? [];
     assert.match(named, new RegExp(`^videogen_${port}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Lax; Max-Age=\\d+$`));
   } finally {
     await secure.close();
   }
-  const exposed = ['http://192.168.0.7:3000', 'http://video.lan'].map(isCookieExposed);
+  const exposed = ['http://192.168.0.7:3000', 'http://video.lan', 'http://127.example.com'].map(isCookieExposed);
   const safe = [publicUrl, 'http://127.0.0.1:3000', 'http://localhost', 'http://[::1]:3000'].map(isCookieExposed);
-  assert.deepEqual([...exposed, ...safe], [true, true, false, false, false, false]);
+  assert.deepEqual([...exposed, ...safe], [true, true, true, false, false, false, false]);
 });
 
 test('rule 5: sign-out deletes the session; people list and end their own, and operators those of any person', async () => {

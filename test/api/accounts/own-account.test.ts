@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import pg from 'pg';
 import { exportAccount } from '../../../src/api/accounts/account-export-view.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
@@ -9,9 +11,13 @@ import { scopes } from '../../../src/accounts/keys/api-key.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { createTopUpOrder } from '../../../src/credits/payments/top-ups.ts';
+import { labelVideos } from '../../../src/library/gallery/labels.ts';
+import { shareVideo } from '../../../src/library/gallery/share-links.ts';
+import { addUpload } from '../../../src/media/references/upload-rows.ts';
+import { rowsOfAccount } from '../../support/database/listed-rows.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
-import { newMember } from '../../support/service/person.ts';
+import { newMember, origin } from '../../support/service/person.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 
 let service: HttpService;
@@ -43,15 +49,23 @@ async function filled(prompt: string) {
   await createTopUpOrder(db, { name: 'stripe', isTest: true }, { accountId, name: `package-${prompt}`, offer });
   await acceptTestTask(db, accountId, taskParam(prompt));
   const { taskId } = await owedCallback(db, accountId, `http://receiver.test/${prompt}`, 'success');
+  const labels = { accountId, taskIds: [taskId], isFavorite: true, addTags: [prompt], removeTags: [] };
+  assert.ok(await labelVideos(db, labels));
+  const by = { kind: 'person', userId: person.userId, email: person.email, isRecent: true } as const;
+  const link = { taskId, title: prompt, showsAccount: true, expiresAt: Date.now() + 60_000 };
+  assert.equal((await shareVideo(db, { accountId, by, origin }, link)).kind, 'shared');
+  const upload = { uploadId: randomUUID(), fileName: 'image.jpg', bytes: 1, retentionMs: 60_000 } as const;
+  await addUpload(db, { ...upload, accountId });
   await person.ask('POST', '/api/console/v1/members/invite', {
     accountId,
     body: { email: `${prompt}@example.com`, role: 'viewer' },
   });
-  return { accountId, person, taskId, key: made?.key ?? '' };
+  return { accountId, person, taskId, uploadId: upload.uploadId, key: made?.key ?? '' };
 }
 
 test('200 an owner gets everything of the account as lines, without secrets, and nothing of another account', async () => {
   const [mine, theirs] = [await filled('mine'), await filled('theirs')];
+  const sinceMs = Date.now();
   const answer = await mine.person.ask('GET', '/api/console/v1/account/export', { accountId: mine.accountId });
   assert.equal(answer.status, 200);
   assert.match(String(answer.headers['content-type']), /^application\/x-ndjson/);
@@ -61,6 +75,8 @@ test('200 an owner gets everything of the account as lines, without secrets, and
   const expected = [
     'account',
     'task',
+    'videoLabels',
+    'shareLink',
     'ledgerEntry',
     'topUp',
     'spendCap',
@@ -70,14 +86,36 @@ test('200 an owner gets everything of the account as lines, without secrets, and
     'key',
     'member',
     'invitation',
+    'upload',
     'securityEvent',
     'end',
   ];
   assert.deepEqual(kinds, expected);
   assert.deepEqual(lines.at(-1), { kind: 'end', lines: lines.length - 1 });
-  const event = lines.find(({ kind }) => kind === 'event');
-  assert.deepEqual([event?.['type'], event?.['taskId']], ['task.succeeded', mine.taskId]);
   const ofKind = (name: string) => lines.filter(({ kind }) => kind === name);
+  const { createTime, exportTime, ...account } = lines[0] ?? assert.fail();
+  assert.deepEqual(account, {
+    kind: 'account',
+    accountId: mine.accountId,
+    name: 'test',
+    balance: 10_000 - 2 * 132,
+    closeTime: null,
+  });
+  assert.ok(Number(createTime) < sinceMs && Number(exportTime) >= sinceMs);
+  assert.deepEqual(ofKind('videoLabels'), [
+    { kind: 'videoLabels', taskId: mine.taskId, favorite: true, tags: ['mine'] },
+  ]);
+  const [link] = ofKind('shareLink');
+  assert.deepEqual([link?.['taskId'], link?.['title'], link?.['showsAccountName']], [mine.taskId, 'mine', true]);
+  const [upload] = ofKind('upload');
+  assert.deepEqual([upload?.['uploadId'], upload?.['fileName']], [mine.uploadId, 'image.jpg']);
+  assert.match(String(upload?.['url']), /^http:\/\/media\.test\/media\/uploads\/.*signature=/);
+  const [eventEndpoint] = ofKind('eventEndpoint');
+  assert.deepEqual(eventEndpoint, { kind: 'eventEndpoint', url: 'http://events.test/mine', types: eventTypes });
+  const [event] = ofKind('event');
+  assert.deepEqual([event?.['type'], event?.['taskId']], ['task.succeeded', mine.taskId]);
+  const [callback] = ofKind('callback');
+  assert.deepEqual([callback?.['taskId'], callback?.['state']], [mine.taskId, 'pending']);
   assert.deepEqual(
     ofKind('topUp').map(({ package: name, state, price }) => [name, state, price]),
     [['package-mine', 'open', { currency: 'EUR', minorUnits: 99 }]],
@@ -99,7 +137,7 @@ test('200 an owner gets everything of the account as lines, without secrets, and
   assert.ok(task);
   const { resultUrls } = task['resultJson'] as { resultUrls: string[] };
   assert.match(resultUrls[0] ?? '', /^http:\/\/media\.test\/media\/results\/.*signature=/);
-  for (const strange of [theirs.accountId, theirs.taskId, theirs.person.userId, 'theirs'])
+  for (const strange of [theirs.accountId, theirs.taskId, theirs.person.userId, theirs.uploadId, 'theirs'])
     assert.ok(!text.includes(strange), strange);
   assert.ok(!text.includes(mine.key) && !/whsec_|argon2|"hash"|sealed/.test(text), 'no secret, and no hash of one');
 });
@@ -136,6 +174,42 @@ test('a thousand tasks are read page by page, on demand', async () => {
     }
     assert.equal(tasks, 1_000);
     assert.equal(pages(), 16);
+  } finally {
+    await apart.close();
+  }
+});
+
+test('an export has every row once, also of lists of several pages, and none for an account that does not exist', async () => {
+  const apart = await startHttpService();
+  try {
+    const other = apart.database.db;
+    const { accountId } = await apart.newAccount(0);
+    const client = new pg.Client({ connectionString: apart.database.url });
+    await client.connect();
+    await client.query(rowsOfAccount(accountId, { rows: 200 }));
+    const labels = `
+insert into task_favorites (task_id, account_id, task_created_at)
+select id, account_id, created_at from tasks where account_id = '${accountId}';
+insert into share_links (id, hash, account_id, task_id, shows_account, expires_at)
+select gen_random_uuid(), sha256(id::text::bytea), account_id, id, false, now() + interval '1 day' from tasks
+where account_id = '${accountId}';
+insert into security_events (kind, account_id, details)
+select 'signed_in', '${accountId}', '{}' from generate_series(1, 200)`;
+    await client.query(labels);
+    await client.end();
+    let text = '';
+    for await (const lines of exportAccount(other, apart.deps.resultStore, accountId)) text += lines;
+    const exported = linesOf(text);
+    const count = (kind: string) => exported.filter((line) => line.kind === kind).length;
+    // A tenth of the tasks has not ended.
+    assert.deepEqual(
+      ['videoLabels', 'shareLink', 'ledgerEntry', 'topUp', 'callback', 'event', 'securityEvent'].map(count),
+      [200, 200, 2_000, 200, 180, 180, 200],
+    );
+    assert.equal(new Set(text.split('\n')).size, exported.length + 1, 'no line is there twice');
+    const attempts = exported.flatMap((line) => (line.kind === 'callback' ? [line['attempts']] : []));
+    assert.ok(attempts.every((of) => Array.isArray(of) && of.length === 3));
+    for await (const lines of exportAccount(other, apart.deps.resultStore, randomUUID())) assert.fail(lines);
   } finally {
     await apart.close();
   }

@@ -192,6 +192,12 @@ test('the file has the rows of the report, and names that are no formulas', asyn
   );
 });
 
+test('200 for 92 days', async () => {
+  const range = 'from=2026-05-01&to=2026-07-31';
+  assert.deepEqual(await reportOf(range), { days: [], models: [] });
+  assert.equal((await owner.ask('GET', `/api/v1/usage/export?${range}`, { accountId })).status, 200);
+});
+
 test('422 for more than 92 days, an end before the beginning, and days that no task can have', async () => {
   for (const query of [
     'from=2026-01-01&to=2026-04-03',

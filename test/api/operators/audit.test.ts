@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
+import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
+import { newPerson } from '../../support/service/person.ts';
 
 let service: HttpService;
 let ada: TestOperator;
@@ -17,6 +18,8 @@ type Action = {
   readonly action: string;
   readonly accountId: string | null;
   readonly actor: { readonly operatorId: string | null };
+  readonly createTime: number;
+  readonly details: unknown;
 };
 
 async function walk(query: Record<string, string>): Promise<readonly Action[]> {
@@ -65,6 +68,49 @@ test('200 the log is listed newest first, of one account or one operator or both
     await walk({ operatorId: bob.operatorId, accountId: one }),
     ofBob.filter(({ accountId }) => accountId === one),
   );
+});
+
+test('200 an entry names who acted, on what, and the request; a person by their e-mail', async () => {
+  const person = await newPerson(service, { isOperator: true });
+  const { accountId, key } = await service.newAccount(1_000);
+  const taskId = String((await service.create(key, plainRequest)).json.data['taskId']);
+  const made = await ada.ask('POST', '/api/admin/v1/keys', { body: { accountId, name: 'a' } });
+  const { keyId } = made.json.data;
+  const cancelled = await person.ask('POST', '/api/admin/v1/tasks/cancel', { body: { taskId, reason: 'a test' } });
+  assert.equal(cancelled.status, 200, cancelled.json.msg);
+  const shown = (await walk({ accountId })).map(
+    ({ actionId: _id, createTime: _time, details: _details, ...entry }) => entry,
+  );
+  const about = { accountId, accountName: 'test' };
+  const nobody = { operatorId: null, userId: null };
+  assert.deepEqual(shown, [
+    {
+      ...about,
+      action: 'tasks.cancel',
+      actor: {
+        ...nobody,
+        kind: 'user',
+        userId: person.userId,
+        name: person.email,
+        requestId: cancelled.headers['x-request-id'],
+      },
+      taskId,
+      keyId: null,
+    },
+    {
+      ...about,
+      action: 'keys.create',
+      actor: {
+        ...nobody,
+        kind: 'operator',
+        operatorId: ada.operatorId,
+        name: 'ada',
+        requestId: made.headers['x-request-id'],
+      },
+      taskId: null,
+      keyId,
+    },
+  ]);
 });
 
 for (const text of [

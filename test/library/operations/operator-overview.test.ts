@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
-import { failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
+import { madeUpResult } from '../../support/tasks/tasks.ts';
 
 let service: HttpService;
 let operator: TestOperator;
@@ -57,9 +58,14 @@ test('200 tasks of all accounts, the day, owed callbacks, and what is wrong with
     refunded: 165,
   });
   assert.deepEqual(callbacks, { pending: 1, overdue: 0, undelivered: 0 });
-  const { violations, found } = books as { violations: number; found: { accountId: string }[] };
+  const { auditedTime, violations, found } = books as {
+    auditedTime: number | null;
+    violations: number;
+    found: { accountId: string; accountName: string }[];
+  };
+  assert.ok(auditedTime !== null);
   assert.equal(violations, found.length);
-  assert.ok(found.some(({ accountId }) => accountId === two.accountId));
+  assert.ok(found.some(({ accountId, accountName }) => accountId === two.accountId && accountName === 'test'));
 });
 
 test("401 with a client's key", async () => {
@@ -81,8 +87,10 @@ test('200 cancelled tasks, and those whose prompt or reference media were reject
     const { json } = await service.create(key, plainRequest);
     await failAndRefund(service.database.db, String(json.data['taskId']), { failCode, failMsg: 'A test.' });
   }
+  const succeeded = await service.create(key, plainRequest);
+  await completeTask(service.database.db, String(succeeded.json.data['taskId']), madeUpResult);
   const { failed, ...later } = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
-  const counted = [Number(earlier['cancelled']) + 1, Number(earlier['rejected']) + rejected.length];
-  assert.deepEqual([later['cancelled'], later['rejected']], counted);
+  const counted = [Number(earlier['cancelled']) + 1, Number(earlier['rejected']) + rejected.length, 1];
+  assert.deepEqual([later['cancelled'], later['rejected'], later['succeeded']], counted);
   assert.deepEqual(failed, earlier['failed']);
 });

@@ -166,6 +166,18 @@ test('200 an unknown cost makes the margin unknown, and a refusal of content is 
   assert.deepEqual([strict?.['errors'], strict?.['refused']], [0, 1]);
 });
 
+test('200 the payments of the range', async () => {
+  const accountId = await createAccount(db(), { name: 'Buyer', credits: 0 });
+  const text = `
+insert into top_ups (id, account_id, provider, is_test, package, credits, currency, minor_units, state, settled_by, paid_at)
+select gen_random_uuid(), $1, 'stripe', false, 'starter', 1000, 'EUR', 999, 'paid', 'event', to_timestamp(($2::float8 - hours * 3600000) / 1000)
+from unnest(array[1, 1, 25]) hours`;
+  await db().run({ name: 'test-pay', text }, [accountId, nowMs]);
+  const paid = { currency: 'EUR', isTest: false, topUps: 2, minorUnits: 2 * 999, returnedMinorUnits: 0 };
+  assert.deepEqual((await ask())['paid'], [paid]);
+  assert.deepEqual((await ask({ range: 'week' }))['paid'], [{ ...paid, topUps: 3, minorUnits: 3 * 999 }]);
+});
+
 test('200 the accounts with the most credits, and with the most tasks', async () => {
   const accountId = await createAccount(db(), { name: 'Many', credits: 100_000 });
   for (let tasks = 0; tasks < 8; tasks += 1) {
@@ -178,4 +190,8 @@ test('200 the accounts with the most credits, and with the most tasks', async ()
   };
   assert.deepEqual(await names('tasks'), ['Many', 'Northlight', 'Harbor']);
   assert.deepEqual(await names('credits'), ['Northlight', 'Harbor', 'Many']);
+  assert.deepEqual(
+    await dataOf(operator.ask('GET', '/api/admin/v1/accounts/top')),
+    await dataOf(operator.ask('GET', '/api/admin/v1/accounts/top', { query: { by: 'credits', range: 'day' } })),
+  );
 });

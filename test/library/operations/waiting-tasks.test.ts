@@ -59,9 +59,10 @@ type Waiting = {
     tasks: number;
     nextTime: number | null;
     coolingReason: string | null;
+    oldestMs: number;
   }[];
   readonly accounts: readonly { accountName: string; tasks: number }[];
-  readonly tasks: readonly { taskId: string; reason: string }[];
+  readonly tasks: readonly { taskId: string; reason: string; ageMs: number }[];
 };
 // the documented shape
 const waiting = async () => (await dataOf(operator.ask('GET', '/api/admin/v1/waiting'))) as unknown as Waiting;
@@ -117,12 +118,18 @@ test('a lost create holds its slot, and operators see why the next tasks wait', 
 });
 
 test('tasks wait for the end of a cooldown, and for a provider that an operator has drained', async () => {
+  const sinceMs = Date.now();
   const taskId = await newTask();
   await take(await newTask());
   await coolDown();
   await reserve(taskId);
-  const { groups } = await waiting();
-  assert.deepEqual([groups[0]?.reason, groups[0]?.coolingReason], ['provider_cooldown', 'unreachable']);
+  const { groups, tasks } = await waiting();
+  const cause = { reason: 'provider_cooldown', provider, pool, coolingReason: 'unreachable' };
+  const { nextTime, ...group } = groups[0] ?? assert.fail();
+  assert.deepEqual(group, { ...cause, tasks: 1, oldestMs: group.oldestMs });
+  assert.ok(nextTime !== null && nextTime > sinceMs);
+  const about = { taskId, accountId, accountName: `account ${tests}`, model: 'videogen-2.0-fast' };
+  assert.deepEqual(tasks, [{ ...about, ...cause, nextTime, ageMs: tasks[0]?.ageMs }]);
   await setProviderSwitchAs(db(), shell, { provider, state: 'draining', reason: 'a test' });
   assert.deepEqual(await reasonsOf(), [['provider_disabled', 1]]);
   await setProviderSwitchAs(db(), shell, { provider, state: 'enabled', reason: 'a test' });
