@@ -72,9 +72,10 @@ function openAIEvent(type: string, createdAt: number): object {
   return { id: 'evt_task', object: 'event', type, created_at: createdAt, data: { id: 'task' } };
 }
 
+/** `data` is a record of kie.ai, which is an object. */
 function kieBody(record: TaskRecord): object {
   const { data, ...others } = bodyOf('kie', record);
-  return { ...others, data: withParam(Object(data)) };
+  return { ...others, data: withParam(data as object) };
 }
 
 test('a callback is signed as its API documents, after a rotation with the new secret', () => {
