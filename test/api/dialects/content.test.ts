@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { StoreUnavailable } from '../../../src/media/store/result-store.ts';
+import { markMediaDeleted } from '../../../src/tasks/list/expired-media.ts';
 import { completeTask } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
@@ -95,6 +96,8 @@ for (const [shape, videos] of [
       const { status, headers } = await get(id, { service: redirecting });
       assert.equal(status, 302);
       assert.match(String(headers.location), new RegExp(`^http://media.test/media/results/${id}/video.mp4\\?expires=`));
+      await markMediaDeleted(database.db, id);
+      assertFailure(await get(id, { service: redirecting }), 'media_deleted');
     });
 
     test('404 a file that is missing, 503 while the store is unavailable', async () => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { HttpError } from '../../../src/api/core/http-error.ts';
-import { storeInlineFile } from '../../../src/api/dialects/inline-media.ts';
+import { type InlineDeps, storeInlineFile, storeInlineMedia } from '../../../src/api/dialects/inline-media.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A JPEG by its first bytes, with every character of base64 in it. */
@@ -74,3 +74,55 @@ test('other text is left to the parser, and a data URL that is not base64 is ref
       return true;
     });
 });
+
+test('text of at least a hundred characters may be a file without a prefix', async (t) => {
+  for (const [length, files] of [
+    [99, 0],
+    [100, 1],
+  ] as const)
+    assert.equal((await hosted(t, base64.slice(0, length))).stored.length, files, String(length));
+});
+
+test('a list has its files in its order; none of a list that is too long is stored', async () => {
+  let stored = 0;
+  const storeUpload: InlineDeps['storeUpload'] = () => {
+    stored += 1;
+    const uploadId = `00000000-0000-4000-8000-${String(stored).padStart(12, '0')}`;
+    return Promise.resolve({ kind: 'stored', upload: { uploadId, fileName: 'image.jpg' }, expiresAt: 0 });
+  };
+  const store = (input: Readonly<Record<string, unknown>>) =>
+    storeInlineMedia({ publicUrl: 'http://media.test', storeUpload }, 'account', { input, pathOf: (field) => field });
+  const file = `data:image/jpeg;base64,${base64}`;
+  const address = 'https://example.com/a.png';
+  const urlOf = (index: number) =>
+    `http://media.test/media/uploads/00000000-0000-4000-8000-00000000000${index}/image.jpg`;
+  const input = { prompt: file, imageUrls: [file, address, file], firstFrameUrl: file, lastFrameUrl: address };
+  assert.deepEqual(await store(input), {
+    imageUrls: [urlOf(1), address, urlOf(2)],
+    firstFrameUrl: urlOf(3),
+    lastFrameUrl: address,
+  });
+  stored = 0;
+  assert.deepEqual(await store({ imageUrls: Array.from({ length: 21 }, () => file) }), {});
+  assert.equal(stored, 0);
+  await store({ imageUrls: Array.from({ length: 20 }, () => file) });
+  assert.equal(stored, 20);
+});
+
+for (const [outcome, message] of [
+  [{ kind: 'too_many' }, /^too_many_uploads/],
+  [{ kind: 'refused', why: 'is not readable' }, /^invalid_request .*images\[0\]: the file is not readable/],
+] as const)
+  test(`a file that is not stored is refused: ${outcome.kind}`, async () => {
+    const deps = { publicUrl: 'http://media.test', storeUpload: () => Promise.resolve(outcome) };
+    const input = { imageUrls: [`data:image/jpeg;base64,${base64}`] };
+    const storing = storeInlineMedia(deps, 'account', {
+      input,
+      pathOf: (field) => field.replace('imageUrls', 'images'),
+    });
+    await assert.rejects(storing, (error) => {
+      assert.ok(error instanceof HttpError);
+      assert.match(`${error.code} ${error.envelope.msg}`, message);
+      return true;
+    });
+  });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { meantApi } from '../../../src/api/dialects/shapes.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 
 // Every base URL that a client may have by mistake, joined with the path of an operation, as its SDK does.
@@ -90,3 +91,17 @@ for (const [path, agent, base] of [
     assert.equal((credits.json.data as { readonly balance: number }).balance, 1_000);
   });
 }
+
+test('the list of models is OpenAI’s at any base URL but our own, and a path of more than 500 characters is no API’s', () => {
+  const meant = (path: string) => {
+    const found = meantApi(path, 'http://media.test');
+    return found && [found.shape.name, found.baseUrl];
+  };
+  const openAI = ['openai', 'http://media.test/v1'];
+  for (const path of ['/models', '/v1/v1/models', '/v3/models/rich', '//models']) assert.deepEqual(meant(path), openAI);
+  for (const path of ['/api/models', '/api/v1/models', '/api/v3/models', '/modelsx', '/v1x/videos'])
+    assert.equal(meant(path), undefined, path);
+  const longest = `/videos/${'x'.repeat(492)}`;
+  assert.deepEqual(meant(longest), openAI);
+  assert.equal(meant(`${longest}x`), undefined);
+});

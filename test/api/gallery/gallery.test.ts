@@ -58,6 +58,26 @@ test('each filter finds its videos, also together with the others', async () => 
   assert.deepEqual((await data('tags'))['tags'], ['animals', 'night']);
   const [first] = (await list('tag=night')).videos;
   assert.deepEqual([first?.favorite, first?.tags, first?.prompt], [false, ['animals', 'night'], 'An owl, at night']);
+  const [shown] = (await data('videos?ratio=9:16'))['videos'] as Record<string, unknown>[];
+  const { videoUrl, posterUrl, createTime, ...others } = shown ?? {};
+  const { model } = taskParam('');
+  assert.ok(Number.isInteger(createTime));
+  assert.deepEqual(
+    [videoUrl, posterUrl].map((url) => new URL(String(url)).pathname),
+    [`/media/results/${fox}/video.mp4`, `/media/results/${fox}/poster.jpg`],
+  );
+  assert.deepEqual(others, {
+    taskId: fox,
+    model,
+    prompt: 'A red fox',
+    ratio: '9:16',
+    width: 1280,
+    height: 720,
+    seconds: 4,
+    hasAudio: true,
+    favorite: true,
+    tags: ['animals'],
+  });
 });
 
 test('labels can be removed, and a repeated request changes nothing', async () => {

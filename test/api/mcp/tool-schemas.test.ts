@@ -81,7 +81,17 @@ describe('every tool stays within the subset that agents accept', () => {
   test('for models whose fields have lists of numbers, fixed values, and options of every type', () => {
     assertTools(modelCatalogue(differing));
     const generate = describeTools(modelCatalogue(differing)).find(({ name }) => name === 'generate_video');
-    const input = generate?.inputSchema.properties?.['input'] as { readonly properties: Record<string, Schema> };
+    const input = generate?.inputSchema.properties?.['input'] as {
+      readonly properties: Record<string, Schema>;
+      readonly required: unknown;
+    };
+    assert.deepEqual(input.required, ['prompt']);
+    const fields = ['prompt', 'resolution', 'duration', 'ratio', 'generateAudio', 'firstFrameUrl', 'seed', 'options'];
+    assert.deepEqual(Object.keys(input.properties).toSorted(), fields.toSorted());
+    const ofSome = Object.entries(input.properties).filter(([, one]) =>
+      /Only for models/.test(String(one['description'])),
+    );
+    assert.deepEqual(ofSome.map(([name]) => name).toSorted(), ['firstFrameUrl', 'seed']);
     assert.deepEqual(input.properties['duration'], {
       type: 'number',
       description: 'Seconds. Values differ: see list_models.',
@@ -184,6 +194,8 @@ test('list_models says in words what each model is, costs and takes', () => {
     'options.mode: x, y',
   ]);
   assert.equal(words.about, 'Calm films.');
+  assert.match(describeModel(words), /^a: .+\. Calm films\.\n  Costs 80 credits .+\.\n  Takes prompt: .+\.$/);
+  assert.match(describeModel({ ...words, about: '' }), /^a: [^.]+(?:\.\d[^.]*)?\.\n  Costs /);
   assert.match(
     modelWords({ ...a, description: 'Ours.', providers: ['preview'] }, prices, 1).about,
     /^Ours\. It is not an AI model: /,
@@ -192,4 +204,61 @@ test('list_models says in words what each model is, costs and takes', () => {
     const { about } = modelWords(model, prices, 1);
     assert.equal([...about.matchAll(/not an AI model/g)].length, 1, about);
   }
+});
+
+test('list_models says the price in force, with the conditions of each', () => {
+  const [a] = differing;
+  assert.ok(a);
+  const rate = { creditsPerSecond: 5, creditsPerVideo: 0, fromTime: 0 };
+  const when = { imageUrls: 'present', firstFrameUrl: 'absent', options: { mode: 'x' } } as const;
+  const prices = [
+    { name: 'images', when, rates: [rate, { ...rate, creditsPerSecond: 6, fromTime: 10 }] },
+    { name: 'later', when: {}, rates: [{ ...rate, fromTime: 11 }] },
+    { name: 'standard', when: {}, rates: [{ creditsPerSecond: 0, creditsPerVideo: 7, fromTime: 0 }] },
+  ];
+  const conditions = 'with imageUrls and no firstFrameUrl and mode x';
+  const costsAt = (now: number) => modelWords(a, prices, now).costs.split('; ');
+  const perVideo = '7 credits per video';
+  assert.deepEqual(costsAt(9), [`5 credits per second ${conditions}`, 'later: nothing yet', perVideo]);
+  assert.deepEqual(costsAt(10), [`6 credits per second ${conditions}`, 'later: nothing yet', perVideo]);
+  assert.deepEqual(costsAt(11).slice(1), ['5 credits per second otherwise', perVideo]);
+});
+
+test('tools state whether they change something, and which arguments and results they have', () => {
+  const reads = { readOnlyHint: true, openWorldHint: false };
+  const writes = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
+  const tools = describeTools(builtInCatalogue().models);
+  assert.deepEqual(Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations])), {
+    list_models: reads,
+    get_price: reads,
+    generate_video: { ...writes, openWorldHint: true, idempotentHint: false },
+    get_video: reads,
+    cancel_video: { ...writes, destructiveHint: true, idempotentHint: true },
+    list_videos: reads,
+    upload_media: { ...writes, idempotentHint: true },
+    get_balance: reads,
+  });
+  const { inputSchema, outputSchema } = tools.find(({ name }) => name === 'generate_video') ?? {};
+  assert.deepEqual(Object.keys(inputSchema?.properties ?? {}).toSorted(), [
+    'callBackUrl',
+    'idempotency_key',
+    'input',
+    'model',
+    'wait_seconds',
+  ]);
+  assert.deepEqual(inputSchema?.required, ['model', 'input']);
+  assert.deepEqual(outputSchema, {
+    type: 'object',
+    properties: {
+      taskId: { type: 'string' },
+      creditsCharged: { type: 'integer' },
+      isRepeat: { type: 'boolean' },
+    },
+    required: ['taskId', 'creditsCharged', 'isRepeat'],
+  });
+  const uploaded = tools.find(({ name }) => name === 'upload_media')?.outputSchema;
+  assert.deepEqual(uploaded?.['properties'], {
+    url: { type: 'string' },
+    fields: { type: 'array', items: { type: 'string' } },
+  });
 });

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createApiKey } from '../../../../src/accounts/keys/keys.ts';
 import { startHttpService } from '../../../support/service/http-service.ts';
 import { markMediaDeleted } from '../../../../src/tasks/list/expired-media.ts';
-import { failAndRefund } from '../../../../src/tasks/task-rows.ts';
+import { failAndRefund, findTask } from '../../../../src/tasks/task-rows.ts';
 import { entryKinds } from '../../../support/tasks/tasks.ts';
 import { assertError, created, least, read, useOpenAI } from './openai-stage.ts';
 import { assertFailure, testCreateFailures } from '../shape-failures.ts';
@@ -92,14 +92,23 @@ describe('a deletion', () => {
   });
 
   test('of a video that was cancelled a minute ago deletes it', async (t) => {
-    const later = await startHttpService({ database: service().database, now: () => Date.now() + 61_000 });
+    let now = 0;
+    const { database } = service();
+    const later = await startHttpService({ database, now: () => now });
     t.after(() => later.close());
     const { key } = await service().newAccount(10_000, ['tasks:write', 'tasks:read', 'content:delete']);
     const id = await created(post(least, key));
     await send('DELETE', `/v1/videos/${id}`, key);
+    const cancelledAt = (await findTask(database.db, id))?.completedAt ?? 0;
     const headers = { authorization: `Bearer ${key}` };
-    assert.deepEqual(read(await later.send('DELETE', `/v1/videos/${id}`, { headers })), deleted(id));
-    assertFailure(await send('GET', `/v1/videos/${id}`, key), 'task_not_found');
+    for (const [sinceMs, status] of [
+      [59_999, 200],
+      [60_000, 404],
+    ] as const) {
+      now = cancelledAt + sinceMs;
+      assert.deepEqual(read(await later.send('DELETE', `/v1/videos/${id}`, { headers })), deleted(id));
+      assert.equal((await send('GET', `/v1/videos/${id}`, key)).status, status);
+    }
   });
 
   test('of a video that has ended needs the scope of deletions, and takes it from the list', async () => {
