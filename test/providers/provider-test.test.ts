@@ -89,9 +89,11 @@ test('a provider that left the catalogue is not tested, and previews need no req
   const price = { prices: [{ creditsPerSecond: 1 }] };
   const catalogue = catalogueFrom({
     providers: { studio: { kind: 'own', baseUrl: 'http://studio.example' } },
-    models: [{ model: 'film', title: 'Film', ...price, tiers: [[{ provider: 'studio' }], [{ provider: 'preview' }]] }],
+    models: ['studio', 'preview'].map((provider) => {
+      return { model: provider, title: provider, ...price, tiers: [[{ provider }]] };
+    }),
   });
-  const [studio, preview] = catalogue.models.get('film')?.tiers.flat() ?? [];
+  const [studio, preview] = ['studio', 'preview'].map((name) => catalogue.models.get(name)?.tiers[0]?.[0]);
   assert.ok(studio && preview);
   const { test: run } = openProviders(
     () => ({ ...catalogue, providers: new Map([...catalogue.providers].filter(([name]) => name !== 'studio')) }),

@@ -31,7 +31,8 @@ test('the ending of a key is the type of its file', () => {
 
 test('a key has at most eight parts of 128 characters, and 512 characters in all', () => {
   const part = (length: number) => `${'a'.repeat(length - 4)}.mp4`;
-  const parts = (count: number, length: number) => [...Array.from({ length: count - 1 }, () => 'a'), part(length)].join('/');
+  const parts = (count: number, length: number) =>
+    [...Array.from({ length: count - 1 }, () => 'a'), part(length)].join('/');
   const long = (last: number) => [...Array.from({ length: 3 }, () => 'a'.repeat(128)), part(last)].join('/');
   for (const [key, isKey] of [
     [part(128), true],
@@ -49,7 +50,8 @@ test('a key has at most eight parts of 128 characters, and 512 characters in all
 
 test('a folder is the beginning of keys, and a move keeps the ending of each', () => {
   assert.equal(requireMediaFolder('results/1'), 'results/1');
-  for (const folder of ['', 'results/', '/results', '../x']) assert.throws(() => requireMediaFolder(folder), /not a folder/);
+  for (const folder of ['', 'results/', '/results', '../x'])
+    assert.throws(() => requireMediaFolder(folder), /not a folder/);
   const moves = [
     { from: 'a.mp4', to: 'b.mp4' },
     { from: 'a.jpg', to: 'b.jpg' },

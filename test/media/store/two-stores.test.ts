@@ -24,7 +24,11 @@ async function stage(t: TestContext) {
   await put(first, keyOf('first'), 'first');
   await put(also, keyOf('both'), 'the same');
   await put(also, keyOf('also'), 'the other');
-  const held = async (store: MediaFiles) => await Array.fromAsync(store.list('results'), ({ key }) => key);
+  const held = async (store: MediaFiles) => {
+    const listed: string[] = [];
+    for await (const { key } of store.list('results')) listed.push(key);
+    return listed;
+  };
   return { folder, put, first, also, stores: createTwoStores(first, also), held };
 }
 
