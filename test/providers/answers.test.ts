@@ -12,7 +12,6 @@ import {
   readBody,
   type Reply,
 } from '../../src/providers/answers.ts';
-import type { SubmitOutcome } from '../../src/providers/provider-contract.ts';
 
 const vendorError = { error: { code: 'quota', message: 'no' } };
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
 import type { RunOutcome, SubmitOutcome, UpstreamClient } from '../../src/providers/provider-contract.ts';
 import { callOutcomeOf, type ProviderEvent, reportDownloads } from '../../src/providers/provider-events.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -33,7 +34,7 @@ describe('a download is counted as', () => {
 
   test('complete with its bytes, after its interruptions, of which its caller hears, too', async (t) => {
     const path = join(await temporaryFolder(t), 'video');
-    const broken = new Error('cut');
+    const broken = new OutboundError('closed', 'cut');
     const { events, client } = reported(async (_url, toFile, { onBreak }) => {
       onBreak?.(broken);
       await writeFile(toFile, 'twelve bytes');

@@ -39,7 +39,13 @@ test('a file is read from where it is, from the new store if it is in both', asy
       const path = join(folder, `fetched-${index}`);
       const stream = await stores.read(key);
       const fetched = (await stores.fetchTo(key, path)) ? await readFile(path, 'utf8') : undefined;
-      const served = { key, contentType: 'video/mp4', downloadName: 'x', disposition: 'inline', linkExpiresAt: 0 } as const;
+      const served = {
+        key,
+        contentType: 'video/mp4',
+        downloadName: 'x',
+        disposition: 'inline',
+        linkExpiresAt: 0,
+      } as const;
       const source = await stores.sourceOf(served, 'GET');
       const root = source?.kind === 'file' ? source.root.split('/').at(-1) : undefined;
       return [stream && (await text(stream)), fetched, await stores.sizeOf(key), root];

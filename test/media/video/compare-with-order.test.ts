@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
-import { compareWithOrder, describeDifferences, orderDifferences } from '../../../src/media/video/compare-with-order.ts';
+import {
+  compareWithOrder,
+  describeDifferences,
+  orderDifferences,
+} from '../../../src/media/video/compare-with-order.ts';
 
 const order = { duration: 5, generateAudio: true, ratio: '16:9', resolution: '720p' } as const;
 const video = { durationSeconds: 5, hasAudio: true, widthPx: 1280, heightPx: 720 };

@@ -71,11 +71,14 @@ test('a provider reads each job on its own, twice per second at most, and sends 
   const deps = providerDeps({ kind: 'own', baseUrl: 'http://upstream.test' }, answering(200, {}));
   const rules = { namesJobs: true, forgetsJobs: false, submit: unused, recover: unused, cancel: unused };
   const declared = (more: object) => {
-    const { images, clips, minPollMs, maxBatch, maxPollsPerSecond, submitTimeoutMs, runs } = createPolledProvider(deps, {
-      ...rules,
-      statusOf: unused,
-      ...more,
-    });
+    const { images, clips, minPollMs, maxBatch, maxPollsPerSecond, submitTimeoutMs, runs } = createPolledProvider(
+      deps,
+      {
+        ...rules,
+        statusOf: unused,
+        ...more,
+      },
+    );
     return { images, clips, minPollMs, maxBatch, maxPollsPerSecond, submitTimeoutMs, runs };
   };
   const common = { maxPollsPerSecond: 14, submitTimeoutMs: 600_000, runs: 'upstream' };

@@ -148,13 +148,25 @@ describe('the record of a job', () => {
     ...['in_progress', 'processing', 'running'].map((status) => [{ status }, { state: 'running' }] as const),
     ...['completed', 'succeeded'].map((status) => [{ status }, video] as const),
     ...['failed', 'cancelled', 'canceled', 'expired', 'deleted'].map((status) => [{ status }, failed(status)] as const),
-    ...[0, 40, 100].map((progress) => [{ status: 'running', progress }, { state: 'running', progress }] as const),
+    ...[0, 40, 100].map(
+      (progress) =>
+        [
+          { status: 'running', progress },
+          { state: 'running', progress },
+        ] as const,
+    ),
     ...[-1, 101, '40'].map((progress) => [{ status: 'running', progress }, { state: 'running' }] as const),
     [{ status: 'failed', error: 'out of memory' }, failed('failed', 'out of memory')],
     [{ status: 'failed', error: { code: 'oom', message: 'no memory' } }, failed('oom', 'no memory')],
     [{ status: 'failed', error: { message: 'blocked: nsfw' } }, failed('failed', 'blocked: nsfw', 'content')],
-    [{ status: 'completed', usage: { cost: 0.123_456_7 } }, { ...video, cost }],
-    [{ status: 'failed', usage: { cost: 0.123_456_7 } }, { ...failed('failed'), cost }],
+    [
+      { status: 'completed', usage: { cost: 0.123_456_7 } },
+      { ...video, cost },
+    ],
+    [
+      { status: 'failed', usage: { cost: 0.123_456_7 } },
+      { ...failed('failed'), cost },
+    ],
     [{ status: 'completed', usage: { cost: -1 } }, video],
   ];
   for (const [record, expected] of cases)
