@@ -3,14 +3,15 @@ import { describe, test } from 'node:test';
 import {
   classifyCreate,
   classifyPoll,
+  codedErrorIn,
   type CreateRules,
   createStateReader,
   declinesCancel,
   detailOf,
   isStorable,
+  readBody,
   type Reply,
 } from '../../src/providers/answers.ts';
-import type { SubmitOutcome } from '../../src/providers/provider-contract.ts';
 
 const vendorError = { error: { code: 'quota', message: 'no' } };
 
@@ -30,18 +31,30 @@ function answer(status: number, body: unknown, headers: Readonly<Record<string, 
   return { answer: { status, headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) } };
 }
 
-const cases: readonly (readonly [title: string, reply: Reply, expected: Partial<SubmitOutcome>])[] = [
+const nsfw = { kind: 'refused', error: { kind: 'content', code: 'nsfw' } };
+const refused = { kind: 'refused', error: { kind: 'upstream', code: 'quota' } };
+const overloaded = { kind: 'not_accepted', reason: 'overloaded' };
+
+/** An outcome, without the detail for operators. */
+type Expected = { readonly kind: string; readonly error?: object; readonly [field: string]: unknown };
+const cases: readonly (readonly [title: string, reply: Reply, expected: Expected])[] = [
   ['an error that does not mention sending', { error: new Error('socket hang up') }, { kind: 'unknown' }],
   ['an error after sending', { error: fault(true) }, { kind: 'unknown' }],
   ['an error before sending', { error: fault(false) }, { kind: 'not_accepted', reason: 'unreachable' }],
   ['something thrown that is no error', { error: { wasSent: false } }, { kind: 'unknown' }],
+  ['299 with an id', answer(299, { id: 'j1' }), { kind: 'accepted', id: 'j1' }],
+  ['300 with an id', answer(300, { id: 'j1' }), { kind: 'not_accepted', reason: 'operator' }],
   ['201 with an id', answer(201, { id: 'j1' }), { kind: 'accepted', id: 'j1' }],
   ['200 with an id beside an error', answer(200, { id: 'j1', ...vendorError }), { kind: 'accepted', id: 'j1' }],
   ['200 without an id', answer(200, {}), { kind: 'unknown' }],
   ['200 with an empty id', answer(200, { id: '' }), { kind: 'unknown' }],
-  ['200 with an error that the vendor explains', answer(200, { error: { code: 'nsfw' } }), { kind: 'refused' }],
+  ['200 with an error that the vendor explains', answer(200, { error: { code: 'nsfw' } }), nsfw],
   ['200 with an id that cannot be stored', answer(200, { id: 'j\u00001' }), { kind: 'unknown' }],
-  ['200 with an id of 4,096 characters', answer(200, { id: 'j'.repeat(4096) }), { kind: 'accepted' }],
+  [
+    '200 with an id of 4,096 characters',
+    answer(200, { id: 'j'.repeat(4096) }),
+    { kind: 'accepted', id: 'j'.repeat(4096) },
+  ],
   ['200 with an id that is too long', answer(200, { id: 'j'.repeat(4097) }), { kind: 'unknown' }],
   ['200 with another error', answer(200, vendorError), { kind: 'unknown' }],
   ['200 with a list', answer(200, [{ id: 'j1' }]), { kind: 'unknown' }],
@@ -50,7 +63,7 @@ const cases: readonly (readonly [title: string, reply: Reply, expected: Partial<
   ['302, which frameworks answer to a form that they took', answer(302, ''), { kind: 'unknown' }],
   ['307', answer(307, ''), { kind: 'not_accepted', reason: 'operator' }],
   ['303, which follows something that was done', answer(303, ''), { kind: 'unknown' }],
-  ['400 of the vendor', answer(400, vendorError), { kind: 'refused' }],
+  ['400 of the vendor', answer(400, vendorError), refused],
   ['400 of another server', answer(400, { message: 'bad request' }), { kind: 'unknown' }],
   ['401 of another server', answer(401, 'no'), { kind: 'not_accepted', reason: 'operator' }],
   ['402', answer(402, vendorError), { kind: 'not_accepted', reason: 'operator' }],
@@ -60,17 +73,19 @@ const cases: readonly (readonly [title: string, reply: Reply, expected: Partial<
   ['425', answer(425, vendorError), { kind: 'unknown' }],
   ['499', answer(499, vendorError), { kind: 'unknown' }],
   ['429', answer(429, ''), { kind: 'not_accepted', reason: 'busy' }],
-  ['429 with a code of the vendor', answer(429, { error: { code: 'full' } }), { reason: 'overloaded' }],
+  ['429 with a code of the vendor', answer(429, { error: { code: 'full' } }), overloaded],
   ['500 of the vendor', answer(500, vendorError), { kind: 'unknown' }],
-  ['503 that the vendor explains', answer(503, { error: { code: 'full' } }), { reason: 'overloaded' }],
+  ['503 that the vendor explains', answer(503, { error: { code: 'full' } }), overloaded],
   ['503 of another server', answer(503, 'full'), { kind: 'unknown' }],
 ];
 
 describe('what an answer to a create proves', () => {
   for (const [title, reply, expected] of cases) {
     test(`${title} is ${JSON.stringify(expected)}`, () => {
-      const outcome = classifyCreate(reply, rules);
-      assert.deepEqual({ ...outcome, ...expected }, outcome);
+      const detail = detailOf(reply);
+      const { error } = expected;
+      const described = error === undefined ? { ...expected, detail } : { ...expected, error: { ...error, detail } };
+      assert.deepEqual(classifyCreate(reply, rules), expected.kind === 'accepted' ? expected : described);
     });
   }
 
@@ -105,11 +120,25 @@ describe('what an answer to a status request proves', () => {
     answer(401, {}),
     answer(200, '{'),
     answer(302, {}),
+    { error: new Error('socket hang up') },
   ]) {
     test(`${detailOf(reply)} is no verdict`, () => {
       assert.deepEqual(classifyPoll(reply, isMissing), { status: { state: 'unclear', detail: detailOf(reply) } });
     });
   }
+
+  test('a body is read only if it has the expected form', () => {
+    const read = (reply: Reply) => readBody(reply, ({ a }) => (typeof a === 'number' ? a + 1 : undefined));
+    assert.deepEqual(read(answer(200, { a: 1 })), { read: 2 });
+    for (const reply of [answer(200, { a: 'x' }), answer(500, { a: 1 })])
+      assert.deepEqual(read(reply), { status: { state: 'unclear', detail: detailOf(reply) } });
+  });
+
+  test('an error has a code, and no message is an empty one', () => {
+    assert.deepEqual(codedErrorIn({ error: { code: 'quota', message: 'no' } }), { code: 'quota', message: 'no' });
+    assert.deepEqual(codedErrorIn({ error: { code: 'quota' } }), { code: 'quota', message: '' });
+    assert.equal(codedErrorIn({ error: { code: '', message: 'no' } }), undefined);
+  });
 
   test('an upstream that requests a pause gets it', () => {
     const poll = classifyPoll(answer(429, '', { 'retry-after': '9' }), isMissing);
@@ -117,7 +146,7 @@ describe('what an answer to a status request proves', () => {
   });
 
   test('only a refusal of the cancellation itself leaves the job running', () => {
-    const declined = [200, 302, 400, 401, 403, 404, 405, 409, 429, 500].filter((status) =>
+    const declined = [200, 302, 400, 401, 402, 403, 404, 405, 408, 409, 425, 429, 499, 500].filter((status) =>
       declinesCancel(answer(status, '')),
     );
     assert.deepEqual(declined, [400, 404, 405, 409]);

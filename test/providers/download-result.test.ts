@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
 import { downloadResult } from '../../src/providers/download-result.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
 import { serve } from '../support/servers/serve.ts';
@@ -16,6 +17,53 @@ const video = await readFile(fakeVideoPath);
 const expired = '<Error><Code>ExpiredToken</Code><Message>Invalid argument.</Message></Error>';
 
 describe('the video of a job that succeeded', () => {
+  for (const kind of ['too_large', 'encoding', 'blocked'] as const)
+    test(`is not requested again when it is ${kind}, because that would not change`, async (t) => {
+      const client = {
+        call: () => assert.fail('not used'),
+        download: () => Promise.reject(new OutboundError(kind, 'words')),
+      };
+      const to = { workFolder: await temporaryFolder(t), signal };
+      const downloaded = downloadResult(
+        client,
+        async () => '/video',
+        to,
+        () => assert.fail('it failed for good'),
+      );
+      await assert.rejects(downloaded, { kind });
+    });
+
+  test('is the fifth of five files of another kind, after pauses that double up to a minute', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const warned: string[] = [];
+    let downloads = 0;
+    const client = {
+      call: () => assert.fail('not used'),
+      download: async (_url: string, toFile: string) => {
+        downloads += 1;
+        if (downloads % 2 === 0) throw new Error('HTTP 502');
+        await writeFile(toFile, `text ${downloads}`);
+      },
+    };
+    const warn = (event: string, detail: string) => {
+      warned.push(`${event}: ${detail}`);
+      const pauseMs = Math.min(60_000, 1_000 * 2 ** (warned.length - 1));
+      const next = warned.length + 1;
+      setImmediate(() => {
+        t.mock.timers.tick(pauseMs - 1);
+        setImmediate(() => {
+          assert.ok(downloads < next, 'the pause is over too soon');
+          t.mock.timers.tick(1);
+        });
+      });
+    };
+    const to = { workFolder: await temporaryFolder(t), signal };
+    const { path } = await downloadResult(client, async () => '/video', to, warn);
+    assert.equal(await readFile(path, 'utf8'), 'text 9');
+    const [other, failed] = ['the download is no video', 'HTTP 502'].map((why) => `result download failed: ${why}`);
+    assert.deepEqual(warned, [other, failed, other, failed, other, failed, other, failed]);
+  });
+
   test('is left to another worker when it cannot be written here', async (t) => {
     const baseUrl = await serve(t, (_request, response) => void response.end(video));
     const workFolder = join(await temporaryFolder(t), 'missing');

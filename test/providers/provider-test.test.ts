@@ -46,8 +46,11 @@ test('a provider that answers as its API does passes, after one read with our ke
 
 for (const [status, outcome] of [
   [401, 'key_rejected'],
+  [402, 'key_rejected'],
   [403, 'key_rejected'],
+  [407, 'key_rejected'],
   [429, 'unavailable'],
+  [500, 'unavailable'],
   [503, 'unavailable'],
   [404, 'responded'],
   [200, 'responded'],
@@ -55,14 +58,14 @@ for (const [status, outcome] of [
   test(`a provider that answers with a page and ${status} is reported as ${outcome}`, async (t) => {
     const baseUrl = await serve(t, (_, response) => response.writeHead(status).end('<h1>a proxy</h1>'));
     const { outcome: found, status: seen, detail } = await tested(t, baseUrl);
-    assert.deepEqual([found, seen], [outcome, status]);
-    assert.ok(detail);
+    assert.deepEqual([found, seen, detail], [outcome, status, `HTTP ${status}: <h1>a proxy</h1>`]);
   });
 }
 
 test('a provider that nothing listens for is unreachable', async (t) => {
-  const { outcome, status } = await tested(t, 'http://127.0.0.1:1');
+  const { outcome, status, detail } = await tested(t, 'http://127.0.0.1:1');
   assert.deepEqual([outcome, status], ['unreachable', undefined]);
+  assert.match(detail ?? '', /ECONNREFUSED/);
 });
 
 test('the test of a cog container reads its health check, and runs nothing', async (t) => {
@@ -73,6 +76,31 @@ test('the test of a cog container reads its health check, and runs nothing', asy
   });
   assert.deepEqual(await tested(t, baseUrl, 'cog'), { outcome: 'ok', status: 200 });
   assert.deepEqual(paths, ['GET /health-check']);
+});
+
+test('a cog container that answers without its health is reported with what it said, which is cut to 500 characters', async (t) => {
+  const baseUrl = await serve(t, (_, response) => void response.end('<h1>a proxy</h1>'));
+  assert.deepEqual(await tested(t, baseUrl, 'cog'), { outcome: 'responded', status: 200, detail: 'no health' });
+  const page = await serve(t, (_, response) => void response.end('x'.repeat(5_000)));
+  assert.equal((await tested(t, page)).detail?.length, 500);
+});
+
+test('a provider that left the catalogue is not tested, and previews need no request', async () => {
+  const price = { prices: [{ creditsPerSecond: 1 }] };
+  const catalogue = catalogueFrom({
+    providers: { studio: { kind: 'own', baseUrl: 'http://studio.example' } },
+    models: ['studio', 'preview'].map((provider) => {
+      return { model: provider, title: provider, ...price, tiers: [[{ provider }]] };
+    }),
+  });
+  const [studio, preview] = ['studio', 'preview'].map((name) => catalogue.models.get(name)?.tiers[0]?.[0]);
+  assert.ok(studio && preview);
+  const { test: run } = openProviders(
+    () => ({ ...catalogue, providers: new Map([...catalogue.providers].filter(([name]) => name !== 'studio')) }),
+    () => assert.fail('no client is opened'),
+  );
+  assert.deepEqual(await run(studio, signal), { outcome: 'not_tested', detail: 'not in the catalogue in force' });
+  assert.deepEqual(await run(preview, signal), { outcome: 'ok' });
 });
 
 test('429 for the sixth test of a provider within a minute; another provider has its own limit', async (t) => {

@@ -6,6 +6,7 @@ import { jobOf, jobRequest, signal } from './contract/job-request.ts';
 import { mostInASecond } from './jobs/poller-stage.ts';
 import { localClient } from './loopback-client.ts';
 import { recordEvents } from '../support/service/metric-event-sinks.ts';
+import type { ProvidersDeps } from '../../src/providers/registry.ts';
 import { catalogueFrom, openProviders } from './registry-stage.ts';
 
 test('a changed workflow counts for the next task, without a restart', async (t) => {
@@ -77,4 +78,43 @@ test('all models of a provider share its rate of polls, which are counted with i
     seen,
     requests.map(() => poll),
   );
+});
+
+test('a job is followed at its own upstream only, with the settings in force', () => {
+  const film = { model: 'film', title: 'Film', prices: [{ creditsPerSecond: 1 }] };
+  const catalogueWith = (settings: object, name = 'studio') =>
+    catalogueFrom({ providers: { [name]: settings }, models: [{ ...film, tiers: [[{ provider: name }]] }] });
+  const studio = { kind: 'own', baseUrl: 'https://studio.example/v1', key: { env: 'STUDIO_KEY' } };
+  let catalogue = catalogueWith(studio);
+  const opened: Parameters<ProvidersDeps['openClient']>[0][] = [];
+  const providers = openProviders(
+    () => catalogue,
+    (upstream) => {
+      opened.push(upstream);
+      return { call: () => assert.fail('not used'), download: () => assert.fail('not used') };
+    },
+  );
+  const [entry] = catalogue.models.get('film')?.tiers.flat() ?? [];
+  const terms = entry && providers.ofEntry(entry)?.terms;
+  assert.ok(terms);
+  const isFollowed = (config: unknown, provider = 'studio') => providers.ofJob({ provider, config }) !== undefined;
+  assert.equal(isFollowed(terms), true);
+  assert.deepEqual(opened.at(-1)?.credentials(), { authorization: 'Bearer secret' });
+  assert.equal(isFollowed(undefined, 'preview'), true);
+  for (const config of [undefined, {}, { ...terms, failedJobs: 'unknown' }, { ...terms, baseUrl: 'studio' }])
+    assert.equal(isFollowed(config), false, JSON.stringify(config));
+  assert.equal(isFollowed(terms, 'another'), false);
+  for (const [changed, follows] of [
+    [{ ...studio, baseUrl: 'https://studio.example/v2' }, true],
+    [{ ...studio, baseUrl: 'https://other.example/v1' }, false],
+    [{ ...studio, baseUrl: 'http://studio.example/v1' }, false],
+    [{ ...studio, kind: 'openai-videos', dialect: 'generic' }, false],
+  ] as const) {
+    catalogue = catalogueWith(changed);
+    assert.equal(isFollowed(terms), follows, JSON.stringify(changed));
+  }
+  catalogue = catalogueWith(studio, 'renamed');
+  assert.equal(isFollowed(terms), false);
+  // Its key would go to an upstream that has left.
+  assert.throws(() => opened[0]?.credentials(), /provider studio was removed from the catalogue/);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { originsOf, parseStoreLocation } from '../../../src/media/store/store-location.ts';
+import { nameOfStore, originsOf, parseStoreLocation } from '../../../src/media/store/store-location.ts';
 
 const bucket = parseStoreLocation('s3://films/live');
 
@@ -28,4 +28,28 @@ for (const [name, address, origin] of origins) {
 
 test('the files of a folder come from the service itself', () => {
   assert.deepEqual(originsOf(parseStoreLocation('/var/lib/videogen/results'), {}), []);
+});
+
+test('a store is a folder, or a bucket with a prefix or without, and is named as it was set', () => {
+  const inBucket = (prefix: string) => ({ kind: 'bucket', bucket: 'films', prefix });
+  for (const [address, location, name = address] of [
+    ['/var/lib/videogen', { kind: 'folder', path: '/var/lib/videogen' }],
+    ['s3://films', inBucket('')],
+    ['s3://films/', inBucket(''), 's3://films'],
+    ['s3://films/live', inBucket('live/')],
+    ['s3://films/a/b/c/d/', inBucket('a/b/c/d/'), 's3://films/a/b/c/d'],
+  ] as const) {
+    const parsed = parseStoreLocation(address);
+    assert.deepEqual(parsed, location);
+    assert.equal(nameOfStore(parsed), name);
+  }
+  for (const address of [
+    's3://',
+    's3://A',
+    's3://films/a/b/c/d/e',
+    's3://films/../x',
+    'https://films',
+    's3://films//x',
+  ])
+    assert.throws(() => parseStoreLocation(address), /must be a folder, or s3:/, address);
 });

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
-import { createVideoInspector } from '../../../src/media/video/inspect-video.ts';
+import { blamingFile, createVideoInspector } from '../../../src/media/video/inspect-video.ts';
+import { VideoFileError } from '../../../src/media/video/video-file-error.ts';
 import { isPosterOf } from '../../../src/media/ffmpeg/poster.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -47,6 +48,27 @@ test('an ffmpeg that could not be started is no fault of the video', async (t) =
   const unavailable: Ffmpeg = () => Promise.reject(new FfmpegError(failure));
   const order = { videoPath, deliveredPoster: undefined, posterPath: join(folder, 'made.jpg'), signal };
   await assert.rejects(createVideoInspector(unavailable)(order), { name: 'FfmpegError' });
+});
+
+test('only an error that the file caused ends the task; any other may be retried', async () => {
+  const failure = { exitCode: 1, killedBy: null, stalled: false, timedOut: false, stderr: 'Invalid data' };
+  const tooMuch = Object.assign(new Error('too much'), { code: 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER' });
+  for (const [error, isFault] of [
+    [new VideoFileError('the index is damaged'), true],
+    [new FfmpegError(failure), true],
+    [new FfmpegError({ ...failure, exitCode: null, killedBy: 'SIGTERM', cause: tooMuch }), true],
+    [new FfmpegError({ ...failure, exitCode: null, killedBy: 'SIGKILL' }), false],
+    [new FfmpegError({ ...failure, stalled: true }), false],
+    [new FfmpegError({ ...failure, stderr: 'x.jpg: No space left on device' }), false],
+    [new FfmpegError({ ...failure, stderr: 'x.jpg: Disk quota exceeded' }), false],
+    [new FfmpegError({ ...failure, stderr: 'x.jpg: Read-only file system' }), false],
+    [new Error('EMFILE'), false],
+  ] as const) {
+    const thrown = await blamingFile(() => Promise.reject(error)).catch((seen: unknown) => seen);
+    if (!isFault) assert.equal(thrown, error);
+    else assert.ok(thrown instanceof TaskError && thrown.failCode === 'result_invalid' && thrown.cause === error);
+  }
+  assert.equal(await blamingFile(async () => 'measured'), 'measured');
 });
 
 test('a poster does not make a video of what is none', async (t) => {

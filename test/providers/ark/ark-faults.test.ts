@@ -52,6 +52,7 @@ describe('a create that is answered', () => {
     [400, error('InvalidParameter'), input],
     [400, error('InvalidParameter.TaskTypeConstraint'), input],
     [400, error('MissingParameter'), input],
+    [413, error('InvalidParameter'), input],
     // Another Videogen has the codes of its own API.
     [422, error('content_rejected'), content],
     [422, error('image_unreachable'), input],
@@ -83,11 +84,15 @@ test('a refusal for its content names the refused part', async () => {
     ['InputImageSensitiveContentDetected.PrivacyInformation', 'image'],
     ['InputVideoSensitiveContentDetected.PrivacyInformation', 'video'],
     ['InputAudioSensitiveContentDetected', 'audio'],
+    ['OutputAudioSensitiveContentDetected', 'sound'],
+    ['OutputVideoSensitiveContentDetected', 'output'],
     ['SensitiveContentDetected', undefined],
   ] as const) {
     const provider = arkProvider('http://ark.example', { client: answering(400, error(code)) });
     const outcome = await provider.submit(jobRequest(), signal);
-    assert.equal(outcome.kind === 'refused' && outcome.error.about, about);
+    const detail = `HTTP 400: ${JSON.stringify(error(code))}`;
+    const named = about === undefined ? {} : { about };
+    assert.deepEqual(outcome, { kind: 'refused', error: { kind: 'content', ...named, code, detail } });
   }
 });
 
@@ -120,6 +125,11 @@ describe('the record of a job', () => {
     [200, { status: 'failed', ...error('InvalidParameter') }, failed('input', 'InvalidParameter')],
     [200, { status: 'failed', ...error('InternalServiceError') }, failed('upstream', 'InternalServiceError')],
     [200, { status: 'failed', ...error('AccountOverdueError') }, failed('upstream', 'AccountOverdueError')],
+    [
+      200,
+      { status: 'failed', ...error('OutputFailed') },
+      { state: 'failed', error: { kind: 'upstream', code: 'OutputFailed', detail: 'words' } },
+    ],
     [200, { status: 'failed', error: null }, failed('upstream', 'failed', '')],
     [200, { status: 'expired', error: null }, failed('upstream', 'expired', '')],
     [200, { status: 'cancelled', error: null }, failed('upstream', 'cancelled', '')],

@@ -187,7 +187,17 @@ describe('the cost of a job', () => {
     }
   });
 
-  test('is not reported for a failed job, or without a price of tokens', async (t) => {
+  test('is reported for a failed job that is billed', async () => {
+    const job = jobOf(jobRequest(), 'cgt-1');
+    const client = answering(200, { id: job.id, status: 'failed', usage: { total_tokens: 100_000 } });
+    assert.deepEqual(await statusOf(arkProvider('http://ark.example', { client, cost }), job), {
+      state: 'failed',
+      error: { kind: 'upstream', code: 'failed', detail: '' },
+      cost: { micros: 560_000, currency: 'USD', basis: 'reported' },
+    });
+  });
+
+  test('is not reported for a failed job without usage, or without a price of tokens', async (t) => {
     const { upstream, provider, begin } = await stage(t, { cost });
     const [failed, done] = [(await begin()).job, (await begin()).job];
     await upstream.books.end(failed.id, 'failed');

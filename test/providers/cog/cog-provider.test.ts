@@ -182,6 +182,8 @@ describe('an answer of cog', () => {
     [200, '{"status":"succeeded","output":null}', 'failed'],
     [200, '{"status":"canceled"}', 'lost'],
     [200, '{"status":"dreaming"}', 'lost'],
+    [400, '{"error":"no such input"}', 'refused input'],
+    [405, '{"detail":"Method Not Allowed"}', 'not_accepted operator'],
     [422, '{"detail":[{"msg":"field required"}]}', 'refused input'],
     [422, 'no JSON', 'lost'],
     [404, '{"detail":"Not Found"}', 'not_accepted operator'],
@@ -207,6 +209,52 @@ describe('an answer of cog', () => {
     const end = await run('x');
     assert.ok(end.kind === 'video', JSON.stringify(end));
     assert.equal((await stat(end.video.path)).size, video.length + padding.length);
+  });
+
+  test('says why a prediction failed or was lost', async (t) => {
+    for (const [body, expected] of [
+      ['{"status":"failed","error":"oh"}', { kind: 'failed', error: { kind: 'upstream', detail: 'oh' } }],
+      ['{"status":"failed"}', { kind: 'failed', error: { kind: 'upstream', detail: 'failed' } }],
+      ['{"status":"failed","error":"Worker crashed"}', { kind: 'lost', detail: 'Worker crashed' }],
+      ['{"status":"canceled"}', { kind: 'lost', detail: 'canceled' }],
+      ['no JSON', { kind: 'lost', detail: 'HTTP 200: no JSON' }],
+      [
+        '{"status":"succeeded","output":["/tmp/a.mp4"]}',
+        { kind: 'failed', error: { kind: 'upstream', detail: 'the output is no video' } },
+      ],
+    ] as const) {
+      const { run } = await responding(t, 200, body);
+      assert.deepEqual(await run('x'), expected);
+    }
+  });
+
+  test('at capacity is for the operator if the server reports that its worker is dead', async (t) => {
+    for (const [health, reason] of [
+      ['UNHEALTHY', 'operator'],
+      ['DEFUNCT', 'operator'],
+      ['SETUP_FAILED', 'operator'],
+      ['BUSY', 'busy'],
+    ] as const) {
+      const baseUrl = await serve(t, (request, response) => {
+        request.resume();
+        if (request.url === '/health-check') response.end(`{"status":"${health}"}`);
+        else response.writeHead(409).end('{"error":"At capacity"}');
+      });
+      const { run } = await runner(t, baseUrl);
+      const end = await run('x');
+      assert.ok(end.kind === 'not_accepted');
+      assert.equal(end.reason, reason, health);
+    }
+  });
+
+  test('with the address of its video is that video', async (t) => {
+    const baseUrl: string = await serve(t, (request, response) => {
+      request.resume();
+      if (request.method === 'GET') void readFile(cogVideo).then((video) => response.end(video));
+      else response.end(JSON.stringify({ status: 'succeeded', output: `${baseUrl}/file.mp4` }));
+    });
+    const { run } = await runner(t, baseUrl);
+    await assertVideo(await run('x'));
   });
 
   test('with its video in a list, in base64, is that video', async (t) => {

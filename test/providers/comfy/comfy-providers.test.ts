@@ -182,12 +182,23 @@ describe('the kind comfyui', () => {
     return { comfyui, provider: comfyuiAt(`http://${comfyui.address}`, graph) };
   }
 
-  test('refuses what only this task asks for', async (t) => {
+  test('refuses what only this task asks for, and leaves every other error to the operator', async (t) => {
     const { comfyui, provider } = await own(t);
-    comfyui.refuse({ error: { type: 'x' }, node_errors: { '5': { errors: [{ type: 'value_bigger_than_max' }] } } });
-    const outcome = await provider.submit(jobRequest(), signal);
-    assert.ok(outcome.kind === 'refused');
-    assert.equal(outcome.error.kind, 'input');
+    const [tooBig, tooSmall, other] = ['value_bigger_than_max', 'value_smaller_than_min', 'value_not_in_list'].map(
+      (type) => ({ type }),
+    );
+    for (const [refusal, expected] of [
+      [{ error: { type: 'x' }, node_errors: { '5': { errors: [tooBig] } } }, 'input'],
+      [{ error: { type: 'x' }, node_errors: { '3': { errors: [tooSmall] }, '5': { errors: [tooBig] } } }, 'input'],
+      [{ error: { type: 'x' }, node_errors: { '5': { errors: [tooBig, other] } } }, 'operator'],
+      [{ error: { type: 'no_prompt' }, node_errors: {} }, 'operator'],
+      [{ error: 'no prompt' }, 'operator'],
+    ] as const) {
+      comfyui.refuse(refusal);
+      const outcome = await provider.submit(jobRequest(), signal);
+      const why = outcome.kind === 'refused' ? outcome.error.kind : outcome.kind === 'not_accepted' && outcome.reason;
+      assert.equal(why, expected, JSON.stringify(refusal));
+    }
   });
 });
 

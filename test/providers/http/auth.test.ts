@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, verify } from 'node:crypto';
 import { test } from 'node:test';
 import { SetupError } from '../../../src/platform/errors.ts';
-import { credentialsOf } from '../../../src/providers/http/auth.ts';
+import { credentialsOf, secretQueryOf } from '../../../src/providers/http/auth.ts';
 import { shippedFile } from './shipped-file.ts';
 
 const key = () => 'the-key';
@@ -27,6 +27,17 @@ test('a token is signed anew with the two secrets, for each request', () => {
   const first = headers();
   now += 60_000;
   assert.notDeepEqual(headers(), first);
+});
+
+test('a key in the query is in no header, and every other one is not in the query', () => {
+  const query = { kind: 'query', name: 'key' } as const;
+  assert.deepEqual(credentialsOf(query, { key: () => 'the-key' }), {});
+  assert.deepEqual(secretQueryOf(query, { key: () => 'the-key' }), { key: 'the-key' });
+  assert.deepEqual(credentialsOf({ kind: 'none' }, {}), {});
+  for (const auth of [{ kind: 'none' }, { kind: 'bearer' }] as const)
+    assert.deepEqual(secretQueryOf(auth, { key: () => 'the-key' }), {});
+  const header = { kind: 'header', name: 'X-API-Key', prefix: 'v1 ' } as const;
+  assert.deepEqual(credentialsOf(header, { key: () => 'the-key' }), { 'x-api-key': 'v1 the-key' });
 });
 
 test('a secret that the catalogue does not name is a fault of the installation', () => {

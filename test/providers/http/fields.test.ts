@@ -52,6 +52,7 @@ async function sentBy(data: object, changes: JobChanges) {
 const everything = `{
   'all': input, 'negative': input.negativePrompt, 'steps': input.options.steps, 'size': $string(width) & 'x' & $string(height),
   'counts': [imageCount, videoCount, audioCount], 'frames': [hasFirstFrame, hasLastFrame],
+  'account': accountHash, 'seconds': deadlineSeconds, 'key': jobKey, 'model': model,
   'images': [images.url], 'first': firstFrame.base64, 'last': lastFrame.url, 'videos': [videos.url], 'audios': [audios.base64]
 }`;
 
@@ -72,11 +73,16 @@ describe('a request by a file', () => {
     size: '1668x1252',
     counts: [1, 1, 1],
     frames: [true, true],
+    account: 'a1b2',
+    seconds: 61,
+    key: 'job-key',
+    model: 'm',
   };
+  const about = { accountHash: 'a1b2', deadlineMs: 60_001, jobKey: 'job-key', input: allFields };
 
   test('can have every field of the task, its media as data URLs, and no address that the client gave', async (t) => {
     const media = await allMedia(t);
-    const { body, text = '' } = await sentBy(fileWith(everything), { input: allFields, media: async () => media });
+    const { body, text = '' } = await sentBy(fileWith(everything), { ...about, media: async () => media });
     assert.deepEqual(body, {
       ...expected,
       images: [dataUrl('image/jpeg', contents.image)],
@@ -99,7 +105,7 @@ describe('a request by a file', () => {
     };
     const json = everything.replaceAll('base64', 'url');
     const { body, provider } = await sentBy(fileWith(json, { images: 'link', clips: 'link' }), {
-      input: allFields,
+      ...about,
       media: async () => media,
       mediaLinks,
     });
@@ -120,6 +126,12 @@ describe('a request by a file', () => {
     const input = withDefaults({ prompt: 'a fox', ratio: 'adaptive' });
     const { body } = await sentBy(fileWith("{ 'size': [width, height] }"), { input, media: async () => media });
     assert.deepEqual(body, { size: [720, 1280] });
+  });
+
+  test('counts no media of a task without any', async () => {
+    const counts = "{ 'counts': [imageCount, videoCount, audioCount], 'frames': [hasFirstFrame, hasLastFrame] }";
+    const { body } = await sentBy(fileWith(counts), {});
+    assert.deepEqual(body, { counts: [0, 0, 0], frames: [false, false] });
   });
 
   test('has no prompt if the task has none', async () => {

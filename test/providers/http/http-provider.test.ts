@@ -83,6 +83,12 @@ describe('a create by a file', () => {
   const cases: readonly (readonly [file: string, status: number, body: JsonObject, expected: object])[] = [
     ['kie', 200, { code: 429, msg: 'slow' }, { kind: 'not_accepted', reason: 'busy' }],
     ['kie', 429, { code: 429, msg: 'slow' }, { kind: 'not_accepted', reason: 'busy', retryAfterMs: 9000 }],
+    [
+      'kie',
+      200,
+      { code: 422, msg: 'bad' },
+      { kind: 'refused', error: { kind: 'input', code: '422', detail: 'HTTP 200: {"code":422,"msg":"bad"}' } },
+    ],
     ['kie', 200, { code: 501, msg: 'failed', data: { taskId: 'x' } }, { kind: 'unknown' }],
     ['kie', 200, { code: 200, msg: 'success', data: {} }, { kind: 'unknown' }],
     ['kie', 500, { code: 422, msg: 'bad' }, { kind: 'unknown' }],
@@ -126,6 +132,43 @@ test('a lost job is the one of its prompt and time that no other row has', async
 });
 
 describe('a status request', () => {
+  const openrouter = async (body: JsonObject) =>
+    await statusOf(httpProvider(shippedFile('openrouter'), answering(200, body)), job);
+
+  test('reads a cost that is a number of at least zero, also of a job that succeeded', async () => {
+    const url = 'https://vendor.example/1.mp4';
+    for (const [stated, micros] of [
+      [0.25, 250_000],
+      ['0.25', 250_000],
+      [0, 0],
+      [-0.25, undefined],
+      ['free', undefined],
+      [1e300, undefined],
+    ] as const) {
+      const status = await openrouter({ status: 'completed', unsigned_urls: [url], usage: { cost: stated } });
+      const cost = micros === undefined ? {} : { cost: { micros, currency: 'USD', basis: 'reported' } };
+      assert.deepEqual(status, { state: 'succeeded', result: { url }, ...cost });
+    }
+  });
+
+  test('reads a progress of 0 to 100', async () => {
+    for (const [progress, read] of [
+      [-1, undefined],
+      [0, 0],
+      ['45', 45],
+      [100, 100],
+      [101, undefined],
+      ['soon', undefined],
+    ] as const) {
+      const provider = httpProvider(
+        shippedFile('kie'),
+        answering(200, { code: 200, data: { state: 'generating', progress } }),
+      );
+      const running = { state: 'running', ...(read !== undefined && { progress: read }) };
+      assert.deepEqual(await statusOf(provider, job), running);
+    }
+  });
+
   test('that ends it reads the cost that is stated', async () => {
     const body = { status: 'failed', error: 'oh', usage: { cost: 0.1234567 } };
     const status = await statusOf(httpProvider(shippedFile('openrouter'), answering(200, body)), job);

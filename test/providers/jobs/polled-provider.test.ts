@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { createPolledProvider } from '../../../src/providers/jobs/polled-provider.ts';
+import { createPolledProvider, startSubmitTimer } from '../../../src/providers/jobs/polled-provider.ts';
 import type { JobStatus, UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobOf, jobRequest } from '../contract/job-request.ts';
-import { providerDeps } from '../loopback-client.ts';
+import { answering, providerDeps } from '../loopback-client.ts';
 
 /** An upstream whose first link leads nowhere, and that gives these statuses when it is read again. The pauses pass immediately. */
 async function fetchFrom(t: TestContext, forgetsJobs: boolean, statuses: readonly JobStatus[]) {
@@ -64,4 +64,36 @@ describe('a video whose link is broken', () => {
     const statuses = [missing, missing, missing, missing, missing];
     assert.deepEqual(await fetchFrom(t, false, statuses), { outcome: 'the limit has passed', unread: 0 });
   });
+});
+
+test('a provider reads each job on its own, twice per second at most, and sends its media, unless its kind differs', () => {
+  const unused = () => assert.fail('not used');
+  const deps = providerDeps({ kind: 'own', baseUrl: 'http://upstream.test' }, answering(200, {}));
+  const rules = { namesJobs: true, forgetsJobs: false, submit: unused, recover: unused, cancel: unused };
+  const declared = (more: object) => {
+    const { images, clips, minPollMs, maxBatch, maxPollsPerSecond, submitTimeoutMs, runs } = createPolledProvider(
+      deps,
+      {
+        ...rules,
+        statusOf: unused,
+        ...more,
+      },
+    );
+    return { images, clips, minPollMs, maxBatch, maxPollsPerSecond, submitTimeoutMs, runs };
+  };
+  const common = { maxPollsPerSecond: 14, submitTimeoutMs: 600_000, runs: 'upstream' };
+  assert.deepEqual(declared({}), { images: 'file', clips: undefined, minPollMs: 500, maxBatch: 1, ...common });
+  const other = { images: 'link', clips: 'link', minPollMs: 2_000 };
+  assert.deepEqual(declared({ ...other, batch: { max: 100, status: unused } }), { ...other, maxBatch: 100, ...common });
+});
+
+test('the requests of a create share its time, and the last one gets a millisecond at least', (t) => {
+  let now = 5_000;
+  t.mock.method(performance, 'now', () => now);
+  const leftMs = startSubmitTimer(1_000);
+  const left = [0, 400, 599, 1, 500].map((passedMs) => {
+    now += passedMs;
+    return leftMs();
+  });
+  assert.deepEqual(left, [1_000, 600, 1, 1, 1]);
 });

@@ -191,6 +191,32 @@ test('a hook that cannot be reached, or whose key is missing, is handled as onEr
   assert.equal(fake.received.length, 0);
 });
 
+test('the log says which check failed and why, and what onError made of it', async () => {
+  for (const [onError, respond, why] of [
+    ['refuse', broken['an error status'], { kind: 'answer', detail: 'status 500' }],
+    ['allow', broken['a page'], { kind: 'answer', detail: 'no JSON' }],
+    ['refuse', broken['another shape'], { kind: 'answer', detail: 'another shape' }],
+  ] as const) {
+    warned = [];
+    fake.answerWith(respond);
+    await check(moderatorWith({ onError }));
+    assert.deepEqual(warned, [[{ model: 'videogen-2.0-fast', onError, ...why }, 'moderation hook failed']]);
+  }
+});
+
+test('a flagged answer without a category, or with categories without scores, is a refusal', async () => {
+  const moderator = moderatorWith();
+  for (const [result, category] of [
+    [{ flagged: true }, 'unspecified'],
+    [{ flagged: true, categories: { sexual: false } }, 'unspecified'],
+    [{ flagged: true, categories: { hate: true, sexual: true }, category_scores: { sexual: 0.1 } }, 'sexual'],
+    [{ flagged: true, categories: { hate: true, sexual: true }, category_scores: { hate: 0.1 } }, 'hate'],
+  ] as const) {
+    fake.answerWith(json({ results: [{ flagged: false, categories: { violence: true } }, result] }));
+    assert.deepEqual(await check(moderator), { kind: 'refused', category });
+  }
+});
+
 test('a refusal counts although another request of the same create fails', async () => {
   let requests = 0;
   fake.answerWith((response) => {

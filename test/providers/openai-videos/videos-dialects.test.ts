@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { jobRequest, signal } from '../contract/job-request.ts';
+import { dialects } from '../../../src/providers/openai-videos/videos-dialects.ts';
 import { images, stage } from './videos-stage.ts';
 
 const input = withDefaults({ prompt: 'a lighthouse', duration: 8, generateAudio: false });
@@ -120,6 +121,7 @@ describe('a create is spelled as its server reads it', () => {
     const links = { videos: ['https://media.example/1.mp4'], audios: ['https://media.example/2.m4a'] };
     await begin({ input: everything, frames });
     await begin({ input: { ...everything, resolution: '2160p', ratio: 'adaptive' }, images: references, links });
+    await begin({ input: { ...everything, resolution: '1440p' } });
     const common = {
       provider: { order: ['x'] },
       model: 'model',
@@ -145,6 +147,7 @@ describe('a create is spelled as its server reads it', () => {
             { type: 'audio_url', audio_url: { url: 'https://media.example/2.m4a' } },
           ],
         },
+        { ...common, resolution: '2K', aspect_ratio: '9:16' },
       ],
     );
   });
@@ -191,6 +194,49 @@ describe('a create is spelled as its server reads it', () => {
     });
   }
 
+  test('for vLLM-Omni with 24 frames per second unless the catalogue or the client chooses', async (t) => {
+    const { upstream, begin } = await stage(t, 'vllm-omni');
+    await begin({ input: { ...input, seed: 7 } });
+    assert.deepEqual(upstream.creates[0]?.fields, {
+      model: 'model',
+      prompt: 'a lighthouse',
+      seconds: '8',
+      width: '1280',
+      height: '720',
+      fps: '24',
+      num_frames: '192',
+      seed: '7',
+      generate_sound: 'false',
+      extra_params: '{"duration":8}',
+    });
+  });
+
+  test('for MiniMax-H3 with its word for frames, for the first or the last alone, too', async (t) => {
+    const { upstream, begin } = await stage(t, 'vllm-omni', {}, 'MiniMaxAI/MiniMax-H3');
+    const { jpeg, frames } = await images(t, 2);
+    for (const one of ['firstFrame', 'lastFrame'] as const)
+      await begin({ input, frames: { firstFrame: undefined, lastFrame: undefined, [one]: frames[one] } });
+    assert.deepEqual(
+      upstream.creates.map(({ fields }) => [fields['input_reference'], fields['extra_params']]),
+      Array.from({ length: 2 }, () => [jpeg.length, '{"duration":8,"task":"fl2va"}']),
+    );
+  });
+
+  test('for the generic dialect with no more than is chosen, and with the fixed fields of its form', async (t) => {
+    const { upstream, begin } = await stage(t, 'generic', { form: { tenant: 'studio-7', seconds: 4, draft: true } });
+    const { jpeg, frames } = await images(t, 2);
+    await begin({ input });
+    await begin({ input, frames });
+    const least = { model: 'model', prompt: 'a lighthouse', size: '1280x720' };
+    assert.deepEqual(
+      upstream.creates.map(({ fields }) => fields),
+      [
+        { ...least, seconds: '8' },
+        { ...least, seconds: '4', tenant: 'studio-7', draft: 'true', input_reference: jpeg.length },
+      ],
+    );
+  });
+
   for (const dialect of ['sglang', 'openrouter'] as const) {
     test(`twice for ${dialect} for the same name with the same seed, and otherwise for another name`, async (t) => {
       const { upstream, provider, begin } = await stage(t, dialect);
@@ -203,4 +249,19 @@ describe('a create is spelled as its server reads it', () => {
       assert.notEqual(first, other);
     });
   }
+});
+
+test('the video of a job is at its content, or where the record says', () => {
+  const id = 'job-1';
+  const [own, storage] = ['/videos/job-1/content', 'https://storage.example/1.mp4'];
+  const urls = Object.entries(dialects).map(([name, { videoUrl }]) => [
+    name,
+    [videoUrl({ id }), videoUrl({ id, url: storage }), videoUrl({ id, url: '/data/1.mp4' })],
+  ]);
+  assert.deepEqual(Object.fromEntries(urls), {
+    'vllm-omni': [own, own, own],
+    sglang: [own, storage, own],
+    openrouter: [own, own, own].map((path) => `${path}?index=0`),
+    generic: [own, own, own],
+  });
 });

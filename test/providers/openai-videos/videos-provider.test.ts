@@ -7,7 +7,7 @@ import type { DialectName } from '../../../src/providers/openai-videos/videos-di
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobOf, jobRequest, signal, statusOf } from '../contract/job-request.ts';
-import { clientFor } from '../loopback-client.ts';
+import { answering, clientFor } from '../loopback-client.ts';
 import { key, stage } from './videos-stage.ts';
 
 type Said = { readonly kind: SubmitOutcome['kind']; readonly why: string | undefined };
@@ -24,6 +24,8 @@ describe('what a refusal of a create means', () => {
     ['vllm-omni', 404, { detail: 'The model does not exist' }, { kind: 'not_accepted', why: 'operator' }],
     ['vllm-omni', 500, { detail: 'Internal Server Error' }, { kind: 'unknown', why: undefined }],
     ['generic', 400, { error: { code: 'moderation_blocked', message: 'no' } }, { kind: 'refused', why: 'content' }],
+    ['generic', 413, { error: { code: 'too_large', message: 'no' } }, { kind: 'refused', why: 'input' }],
+    ['generic', 400, { detail: null }, { kind: 'unknown', why: undefined }],
     ['generic', 409, { error: { code: 'conflict', message: 'no' } }, { kind: 'refused', why: 'upstream' }],
     ['openrouter', 402, { error: { code: 402, message: 'credits' } }, { kind: 'not_accepted', why: 'operator' }],
     ['openrouter', 403, { error: { code: 403, message: 'key' } }, { kind: 'not_accepted', why: 'operator' }],
@@ -136,7 +138,61 @@ describe('a job', () => {
   });
 });
 
+describe('the record of a job', () => {
+  const job = jobOf(jobRequest(), 'job-1');
+  const failed = (code: string, detail = '', kind = 'upstream') => ({ state: 'failed', error: { kind, code, detail } });
+  const video = { state: 'succeeded', result: { url: '/videos/job-1/content' } };
+  const cost = { micros: 123_457, currency: 'USD', basis: 'reported' };
+  const cases: readonly (readonly [record: object, expected: object])[] = [
+    ...['queued', 'pending'].map((status) => [{ status }, { state: 'queued' }] as const),
+    ...['in_progress', 'processing', 'running'].map((status) => [{ status }, { state: 'running' }] as const),
+    ...['completed', 'succeeded'].map((status) => [{ status }, video] as const),
+    ...['failed', 'cancelled', 'canceled', 'expired', 'deleted'].map((status) => [{ status }, failed(status)] as const),
+    ...[0, 40, 100].map(
+      (progress) =>
+        [
+          { status: 'running', progress },
+          { state: 'running', progress },
+        ] as const,
+    ),
+    ...[-1, 101, '40'].map((progress) => [{ status: 'running', progress }, { state: 'running' }] as const),
+    [{ status: 'failed', error: 'out of memory' }, failed('failed', 'out of memory')],
+    [{ status: 'failed', error: { code: 'oom', message: 'no memory' } }, failed('oom', 'no memory')],
+    [{ status: 'failed', error: { message: 'blocked: nsfw' } }, failed('failed', 'blocked: nsfw', 'content')],
+    [
+      { status: 'completed', usage: { cost: 0.123_456_7 } },
+      { ...video, cost },
+    ],
+    [
+      { status: 'failed', usage: { cost: 0.123_456_7 } },
+      { ...failed('failed'), cost },
+    ],
+    [{ status: 'completed', usage: { cost: -1 } }, video],
+  ];
+  for (const [record, expected] of cases)
+    test(`${JSON.stringify(record)} reads ${JSON.stringify(expected)}`, async (t) => {
+      const { deps } = await stage(t, 'generic');
+      const warn = (event: string, detail: string) => assert.fail(`${event}: ${detail}`);
+      const provider = createVideosProvider({ ...deps, client: answering(200, { id: job.id, ...record }), warn });
+      assert.deepEqual(await statusOf(provider, job), expected);
+    });
+});
+
 describe('a cancellation', () => {
+  for (const [status, body, expected] of [
+    [200, { id: 'job-1', status: 'cancelled' }, 'cancelled'],
+    [200, { id: 'job-1', status: 'canceled' }, 'cancelled'],
+    [200, { id: 'job-1', status: 'completed' }, 'runs_on'],
+    [404, { error: { message: 'Video not found' } }, 'ended'],
+    [404, { detail: 'Not Found' }, 'runs_on'],
+    [500, {}, 'unclear'],
+  ] as const)
+    test(`that the generic dialect answers with ${status} ${JSON.stringify(body)} is ${expected}`, async (t) => {
+      const { deps } = await stage(t, 'generic');
+      const provider = createVideosProvider({ ...deps, client: answering(status, body) });
+      assert.equal(await provider.cancel(jobOf(jobRequest(), 'job-1'), signal), expected);
+    });
+
   const outcomes = { 'vllm-omni': 'cancelled', sglang: 'runs_on', openrouter: 'runs_on', generic: 'runs_on' } as const;
   for (const dialect of videoDialects) {
     test(`at ${dialect} reports what it did`, async (t) => {
