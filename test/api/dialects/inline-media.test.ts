@@ -92,20 +92,25 @@ test('a list has its files in its order; none of a list that is too long is stor
   };
   const store = (input: Readonly<Record<string, unknown>>) =>
     storeInlineMedia({ publicUrl: 'http://media.test', storeUpload }, 'account', { input, pathOf: (field) => field });
-  const file = `data:image/jpeg;base64,${base64}`;
+  const dataUrl = `data:image/jpeg;base64,${base64}`;
   const address = 'https://example.com/a.png';
   const urlOf = (index: number) =>
     `http://media.test/media/uploads/00000000-0000-4000-8000-00000000000${index}/image.jpg`;
-  const input = { prompt: file, imageUrls: [file, address, file], firstFrameUrl: file, lastFrameUrl: address };
+  const input = {
+    prompt: dataUrl,
+    imageUrls: [dataUrl, address, dataUrl],
+    firstFrameUrl: dataUrl,
+    lastFrameUrl: address,
+  };
   assert.deepEqual(await store(input), {
     imageUrls: [urlOf(1), address, urlOf(2)],
     firstFrameUrl: urlOf(3),
     lastFrameUrl: address,
   });
   stored = 0;
-  assert.deepEqual(await store({ imageUrls: Array.from({ length: 21 }, () => file) }), {});
+  assert.deepEqual(await store({ imageUrls: Array.from({ length: 21 }, () => dataUrl) }), {});
   assert.equal(stored, 0);
-  await store({ imageUrls: Array.from({ length: 20 }, () => file) });
+  await store({ imageUrls: Array.from({ length: 20 }, () => dataUrl) });
   assert.equal(stored, 20);
 });
 

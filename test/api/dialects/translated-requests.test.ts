@@ -65,9 +65,10 @@ for (const [field, value, ours, path] of [
 ] as const) {
   test(`OpenAI: ${field} is used in metadata, too, and named by its place there`, () => {
     const { request, names } = readOpenAIRequest({ model: 'rich', prompt: 'A', metadata: { [field]: value } }, models);
+    const nameOf = new Map(Object.entries(names));
     assert.deepEqual([request.errors, request.unused], [[], []]);
     assert.deepEqual([request.input[ours.replace('[0]', '')]].flat(), [one]);
-    assert.equal(names[`input.${ours}`], path);
+    assert.equal(nameOf.get(`input.${ours}`), path);
   });
 }
 
