@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Role } from '../../../src/accounts/people/role.ts';
 import { inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';
-import { findLink, listOperatorInvitations } from '../../../src/accounts/sign-in/one-time-links.ts';
+import { findLink, listInvitationsTo, listOperatorInvitations } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { newMember, newPerson, type Person, shell } from '../../support/service/person.ts';
@@ -101,6 +101,24 @@ from generate_series(100, 198) n`;
   assert.deepEqual([await isOpen(ofOperator), await isOpen(second)], [false, true]);
   const { json } = await owner.ask('GET', '/api/console/v1/members', { accountId });
   assert.equal((json.data['invitations'] as unknown[]).length, 100);
+});
+
+test('the invitations to an e-mail are the open ones of all accounts, and no other link; a reset leaves them open', async () => {
+  const { email } = await newPerson(service);
+  const withdrawn = await invited(email, await otherAccount());
+  const text = 'update one_time_links set withdrawn_at = now() where id = $1';
+  await service.database.db.run({ name: 'test-withdraw-one', text }, [withdrawn.linkId]);
+  const open = [
+    await invited(email, await otherAccount()),
+    await invited(email, await otherAccount(), { role: 'viewer' }),
+    await invited(email, undefined, { isOperator: true }),
+  ];
+  await invited('another@example.com', await otherAccount());
+  await reset(email);
+  assert.deepEqual(
+    (await listInvitationsTo(service.database.db, email)).map(({ linkId }) => linkId),
+    open.map(({ linkId }) => linkId),
+  );
 });
 
 test('operators list the open invitations that make an operator, newest first, and withdraw them', async () => {
