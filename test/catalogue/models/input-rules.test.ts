@@ -191,9 +191,9 @@ test('rules of a vendor apply to the models that they name, in full or by their 
     { models: ['wan-2'], durations: [2] },
     { models: ['kling', 'wan*'], durations: [3] },
   ];
-  const durationsFor = (model: string) => rulesOfModel(all, model).flatMap(({ durations }) => durations);
-  assert.deepEqual(durationsFor('wan-2'), [1, 2, 3]);
-  assert.deepEqual(durationsFor('wan-2.1'), [1, 3]);
-  assert.deepEqual(durationsFor('kling'), [1, 3]);
-  assert.deepEqual(durationsFor('kling-2'), [1]);
+  const durationsFor = (model: string) => rulesOfModel(all, model).map(({ durations }) => durations);
+  assert.deepEqual(durationsFor('wan-2'), [[1], [2], [3]]);
+  assert.deepEqual(durationsFor('wan-2.1'), [[1], [3]]);
+  assert.deepEqual(durationsFor('kling'), [[1], [3]]);
+  assert.deepEqual(durationsFor('kling-2'), [[1]]);
 });
