@@ -25,14 +25,14 @@ test('a suspension, its end and each change of limits are in the audit log once,
   const limit = (change: object) => limitAccountAs(db, shell, { accountId, ...change });
   const reasonOf = async () => {
     const text = 'select suspension_reason as reason from accounts where id = $1';
-    return (await db.run({ name: 'test-reason', text }, [accountId]))[0]?.['reason'];
+    return db.run<{ reason: string | null }>({ name: 'test-reason', text }, [accountId]);
   };
   await suspend(true, 'bills');
   await suspend(true, 'bills again');
-  assert.equal(await reasonOf(), 'bills');
+  assert.deepEqual(await reasonOf(), [{ reason: 'bills' }]);
   await suspend(false, 'paid');
   await suspend(false, 'paid again');
-  assert.equal(await reasonOf(), null);
+  assert.deepEqual(await reasonOf(), [{ reason: null }]);
   for (const change of [{}, { maxUnfinishedTasks: 5 }, { maxUnfinishedTasks: 5 }, { createRate: rate }, {}])
     await limit(change);
   for (const change of [{ createRate: rate }, { createRate: null }, { createRate: null }]) await limit(change);

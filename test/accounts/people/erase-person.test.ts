@@ -204,9 +204,9 @@ test('erasures at the command line are listed after an entry of the log, and tho
   assert.equal((await erase(byOperator)).status, 200);
   await eraseUserAs(db, shell, { userId: second });
   const all = await listErasuresByCommand(db, 0, 100);
-  const [before, last] = all.slice(-2);
-  assert.deepEqual([before?.userId, last?.userId], [first, second]);
+  const [earlier, last] = all.slice(-2);
+  assert.deepEqual([earlier?.userId, last?.userId], [first, second]);
   assert.ok(all.every(({ userId }) => userId !== byOperator));
-  assert.deepEqual(await listErasuresByCommand(db, before?.actionId ?? 0, 100), [last]);
+  assert.deepEqual(await listErasuresByCommand(db, earlier?.actionId ?? 0, 100), [last]);
   assert.deepEqual(await listErasuresByCommand(db, 0, 1), all.slice(0, 1));
 });
