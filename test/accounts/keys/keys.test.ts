@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { ordinaryScopes } from '../../../src/accounts/keys/api-key.ts';
-import { createAccountKey, maxActiveKeys } from '../../../src/accounts/keys/keys.ts';
+import { createAccountKey, listApiKeysAfter, maxActiveKeys } from '../../../src/accounts/keys/keys.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { maxUnixMs } from '../../../src/api/core/request-fields.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
@@ -179,6 +179,17 @@ test('200 the list shows what each key was used for', async () => {
   assert.deepEqual((await uses())[0], ['given', 1, 165]);
   await age(31);
   assert.deepEqual((await uses())[0], ['given', 0, 0]);
+});
+
+test('the keys of an account are listed for its export by their ids, page by page', async () => {
+  const { accountId } = await owner();
+  await owner();
+  for (const _ of [1, 2]) await keyOf(accountId, ['tasks:read']);
+  const list = async (cursor: string | undefined, limit: number) =>
+    (await listApiKeysAfter(service().database.db, accountId, cursor, limit)).map(({ keyId }) => keyId);
+  const ids = await list(undefined, 10);
+  assert.deepEqual([ids.length, ids], [3, ids.toSorted()]);
+  assert.deepEqual([await list(undefined, 2), await list(ids[1], 2)], [ids.slice(0, 2), ids.slice(2)]);
 });
 
 test('403 every key endpoint needs keys:write', async () => {

@@ -126,6 +126,18 @@ test('a create that waited for its account over midnight begins again, and excee
   assert.equal((await create(accountId)).kind, 'spend_cap_reached');
 });
 
+test('a cap that is set later counts the tasks of its current period alone', async () => {
+  await database.set({ now: lateInYear });
+  const accountId = await newAccount({});
+  await created(accountId);
+  await database.set({ now: newYear });
+  await created(accountId);
+  await created(accountId);
+  const cap = 9 * price;
+  await setCaps(accountId, { day: cap, month: cap, total: cap });
+  assert.deepEqual(await spentOf(accountId), { day: 2, month: 2, total: 3 });
+});
+
 test('a cap that waited for its account since yesterday counts what was created today', async () => {
   await database.set({ now: newYear });
   const accountId = await newAccount({});

@@ -227,6 +227,51 @@ test('a create that dies before its commit counts towards no cap', async () => {
   assert.equal((await findAccount(database.db, client.accountId))?.balance, 1_000 * price);
 });
 
+test('the cap that is used up or would be exceeded is marked as reached, and no other one', async () => {
+  const reached = (accountId: string) =>
+    database.db.run(
+      {
+        name: 'test-reached',
+        text: 'select subject_kind as subject, period from spend_caps where account_id = $1 and reached_in is not null',
+      },
+      [accountId],
+    );
+  const expected = [{ subject: 'key', period: 'total' }];
+  for (const [total, afterFirst] of [
+    [price, expected],
+    [price + 1, []],
+  ] as const) {
+    const accept = createTaskAcceptor(database.db);
+    const accountId = await newAccount();
+    const client = await newKey(accountId, { day: 9 * price, total });
+    await newKey(accountId, { total: 9 * price });
+    await setCap(client, { kind: 'account', id: accountId }, { day: 9 * price, total: 9 * price });
+    await accept(taskOf(client));
+    assert.deepEqual(await reached(accountId), afterFirst);
+    assert.equal((await accept(taskOf(client))).kind, 'spend_cap_reached');
+    assert.deepEqual(await reached(accountId), expected);
+  }
+});
+
+test('removing a cap leaves those of other periods and subjects; a stranger has none to remove', async () => {
+  const accountId = await newAccount();
+  const client = await newKey(accountId, { day: 1, total: 2 });
+  await setCap(client, { kind: 'account', id: accountId }, { day: 3, total: 4 });
+  await setCap(client, { kind: 'key', id: client.by.keyId }, { total: null });
+  const caps = async () =>
+    (await listSpendCaps(database.db, accountId)).map(({ subject, period, credits }) => [subject, period, credits]);
+  const left = [
+    ['account', 'day', 3],
+    ['account', 'total', 4],
+    ['key', 'day', 1],
+  ];
+  assert.deepEqual(await caps(), left);
+  const stranger = uuidv7();
+  assert.equal(await setSpendCaps(database.db, accountId, { kind: 'member', id: stranger }, { day: null }), false);
+  assert.equal(await setSpendCaps(database.db, accountId, { kind: 'key', id: stranger }, { day: null }), false);
+  assert.deepEqual(await caps(), left);
+});
+
 const findCapped = (accountId: string) =>
   readRow<{ readonly capped: boolean }>(
     database.db,

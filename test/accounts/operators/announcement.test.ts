@@ -24,12 +24,27 @@ test('everyone who is signed in reads the announcement, until it is replaced or 
   assert.deepEqual(await shown(), plain);
   const endTime = Date.now() + 3_600_000;
   const second = { text: 'Kling is slow', level: 'warning', link: 'https://status.example.com/', endTime };
-  await announce(second);
-  assert.deepEqual(await shown(), second);
+  for (const time of ['first', 'second']) {
+    await announce(second);
+    assert.deepEqual(await shown(), second, time);
+  }
   const read = await operator.ask('GET', '/api/admin/v1/announcement');
   assert.deepEqual(read.json.data, { announcement: second });
-  await operator.ask('POST', '/api/admin/v1/announcement/remove', { body: {} });
-  assert.equal(await shown(), null);
+  for (const time of ['first', 'second']) {
+    await operator.ask('POST', '/api/admin/v1/announcement/remove', { body: {} });
+    assert.equal(await shown(), null, time);
+  }
+  const audit = await operator.ask('GET', '/api/admin/v1/audit');
+  const actions = (audit.json.data['actions'] as { action: string; details: object }[]).toReversed(); // as documented
+  assert.deepEqual(
+    actions.map(({ action }) => action),
+    ['announcement.set', 'announcement.set', 'announcement.remove'],
+    'a repetition changes nothing',
+  );
+  assert.deepEqual(
+    actions.slice(1).map(({ details }) => details),
+    [second, { text: second.text }],
+  );
 });
 
 test('an announcement disappears at its end', async () => {

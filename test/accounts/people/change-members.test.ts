@@ -81,6 +81,8 @@ test('the last owner stays, however their id is spelled and however many members
   const { db } = service.database;
   const { accountId, person: owner } = await newMember(service);
   const post = (what: string, body: unknown) => owner.ask('POST', `${members}/${what}`, { accountId, body });
+  const disable = { name: 'test-disable-person', text: 'update users set disabled_at = now() where id = $1' };
+  await db.run(disable, [(await newPerson(service, { roles: { [accountId]: 'owner' } })).userId]);
   const self = { userId: owner.userId.toUpperCase() };
   assert.equal((await post('remove', self)).json.error, 'last_owner');
   assert.equal((await post('role', { ...self, role: 'viewer' })).json.error, 'last_owner');
@@ -119,7 +121,14 @@ test('rule 16: every sign-in, failure, link, role and end of a session is an eve
   await post('role', { userId: erin.userId, role: 'viewer' });
   await post('remove', { userId: erin.userId });
   const foreign = await newMember(service);
-  type Event = { kind: string; email: string; actor: string | null; address: string | null; userAgent: string };
+  type Event = {
+    kind: string;
+    userId: string | null;
+    email: string;
+    actor: string | null;
+    address: string | null;
+    details: object;
+  };
   const events = async (path: string, by = owner, query = '') =>
     (await by.ask('GET', `${path}${query}`, { accountId })).json.data as unknown as {
       events: Event[];
@@ -127,17 +136,18 @@ test('rule 16: every sign-in, failure, link, role and end of a session is an eve
     };
   const operator = await newPerson(service, { isOperator: true });
   const { events: all } = await events('/api/admin/v1/people/events', operator, '?limit=100');
-  const ofErin = all.filter(({ email }) => email === erin.email).map(({ kind }) => kind);
-  assert.deepEqual(ofErin.toReversed(), [
-    'signed_in',
-    'sign_in_failed',
-    'signed_in',
-    'reauthenticated',
-    'session_ended',
-    'password_changed',
-    'signed_out',
-    'role_changed',
-    'member_removed',
+  const ofErin = all.filter(({ email, userId }) => email === erin.email && userId === erin.userId);
+  const means = { means: 'password' };
+  assert.deepEqual(ofErin.map(({ kind, actor, details }) => [kind, actor, details]).toReversed(), [
+    ['signed_in', null, means],
+    ['sign_in_failed', null, {}],
+    ['signed_in', null, means],
+    ['reauthenticated', null, means],
+    ['session_ended', null, { sessions: 1 }],
+    ['password_changed', null, {}],
+    ['signed_out', null, {}],
+    ['role_changed', owner.email, { from: 'member', to: 'viewer' }],
+    ['member_removed', owner.email, { role: 'viewer' }],
   ]);
   const { events: ofAccount, nextCursor } = await events('/api/console/v1/events', owner, '?limit=3');
   assert.deepEqual(
@@ -150,11 +160,54 @@ test('rule 16: every sign-in, failure, link, role and end of a session is an eve
   );
   const { events: older } = await events('/api/console/v1/events', owner, `?cursor=${nextCursor}`);
   assert.deepEqual(
-    older.map(({ kind }) => kind),
-    ['link_made', 'signed_in'],
+    [ofAccount.at(-1), ...older].map((event) => [event?.kind, event?.details]),
+    [
+      ['link_withdrawn', { purpose: 'invite', role: 'viewer', isOperator: false }],
+      ['link_made', { email: 'f@example.com', role: 'viewer', isOperator: false }],
+      ['signed_in', means],
+    ],
   );
   assert.ok([...ofAccount, ...older].every(({ email }) => email !== foreign.person.email));
   assert.ok(older.every(({ address }) => String(address).startsWith('10.')));
+});
+
+test('what an operator changes about a person is in the audit log and an event of the person, each change once', async () => {
+  const [operator, person] = [await newPerson(service, { isOperator: true }), await newPerson(service)];
+  const { userId, email } = person;
+  for (const [what, more] of [
+    ['disable', {}],
+    ['enable', {}],
+    ['end-sessions', {}],
+    ['operator', { isOperator: true }],
+    ['operator', { isOperator: false }],
+  ] as const) {
+    if (what === 'end-sessions') await signIn(person, email);
+    for (const time of ['first', 'second']) {
+      const { status, json } = await operator.ask('POST', `/api/admin/v1/people/${what}`, {
+        body: { userId, ...more },
+      });
+      assert.equal(status, 200, `${what} for the ${time} time: ${json.msg}`);
+    }
+  }
+  const read = async (path: string) => (await operator.ask('GET', `/api/admin/v1/${path}?limit=100`)).json.data;
+  const { actions } = (await read('audit')) as { actions: { action: string; actor: object; details: object }[] };
+  const done = actions.filter(({ actor }) => 'name' in actor && actor.name === operator.email);
+  assert.deepEqual(
+    done.map(({ action, details }) => [action, details]).toReversed(),
+    ['disable', 'enable', 'end_sessions', 'operator', 'operator'].map((name) => [`people.${name}`, { userId, email }]),
+  );
+  const { events } = (await read('people/events')) as { events: Record<string, unknown>[] };
+  assert.deepEqual(
+    events
+      .filter((event) => event['actor'] === operator.email)
+      .map((event) => [event['kind'], event['userId'], event['email']])
+      .toReversed(),
+    ['user_disabled', 'user_enabled', 'session_ended', 'operator_changed', 'operator_changed'].map((kind) => [
+      kind,
+      userId,
+      email,
+    ]),
+  );
 });
 
 test('operators list, invite, reset and disable people and change operators; one operator stays', async () => {
@@ -204,6 +257,8 @@ test('operators list, invite, reset and disable people and change operators; one
       assert.equal(json.error, 'person_not_found', what);
     }
     const self = { userId: operator.userId };
+    const disable = { name: 'test-disable-person', text: 'update users set disabled_at = now() where id = $1' };
+    await own.database.db.run(disable, [(await newPerson(own, { isOperator: true })).userId]);
     assert.equal((await post('disable', self)).json.error, 'last_operator');
     assert.equal((await post('operator', { ...self, isOperator: false })).json.error, 'last_operator');
     assert.equal((await post('operator', { userId: person.userId, isOperator: true })).status, 200);

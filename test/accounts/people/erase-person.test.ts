@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { hashPassword } from '../../../src/accounts/sign-in/passwords.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { eraseUserAs } from '../../../src/accounts/people/erasure.ts';
+import { eraseUserAs, listErasuresByCommand } from '../../../src/accounts/people/erasure.ts';
 import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
@@ -130,6 +130,10 @@ test('409 the only owner of an open account, until there is another one or the a
   const { accountId, person } = await newMember(service);
   const { accountId: second } = await newMember(service);
   await setMembership(service.database.db, second, person.userId, 'owner');
+  // Neither a viewer nor a disabled owner can take over.
+  await newPerson(service, { roles: { [accountId]: 'viewer' } });
+  const { userId: disabled } = await newPerson(service, { roles: { [accountId]: 'owner' } });
+  await ask('update users set disabled_at = now() where id = $1', [disabled]);
   const refused = await erase(person.userId);
   assertRefused(refused, 409, new RegExp(`account ${accountId} has no other owner`));
   assert.equal(refused.json.error, 'last_owner');
@@ -190,4 +194,19 @@ test('200 while the person accepts an invitation to an account that is being clo
   closing.go();
   await Promise.all([erasure, acceptance, closure]);
   assert.equal(await findUser(db, userId), undefined);
+});
+
+test('erasures at the command line are listed after an entry of the log, and those by operators are not', async () => {
+  const { db } = service.database;
+  const newUserId = async () => (await newPerson(service)).userId;
+  const [first, byOperator, second] = [await newUserId(), await newUserId(), await newUserId()];
+  await eraseUserAs(db, shell, { userId: first });
+  assert.equal((await erase(byOperator)).status, 200);
+  await eraseUserAs(db, shell, { userId: second });
+  const all = await listErasuresByCommand(db, 0, 100);
+  const [earlier, last] = all.slice(-2);
+  assert.deepEqual([earlier?.userId, last?.userId], [first, second]);
+  assert.ok(all.every(({ userId }) => userId !== byOperator));
+  assert.deepEqual(await listErasuresByCommand(db, earlier?.actionId ?? 0, 100), [last]);
+  assert.deepEqual(await listErasuresByCommand(db, 0, 1), all.slice(0, 1));
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Role } from '../../../src/accounts/people/role.ts';
 import { inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';
-import { findLink, listOperatorInvitations } from '../../../src/accounts/sign-in/one-time-links.ts';
+import { findLink, listInvitationsTo, listOperatorInvitations } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { newMember, newPerson, type Person, shell } from '../../support/service/person.ts';
@@ -116,6 +116,24 @@ test('an invitation by an operator gives the role that is asked for, a member by
     const link = await findLink(service.database.db, String(json.data['url']).split('#')[1] ?? '');
     assert.deepEqual([link?.accountId, link?.role], [account, role], JSON.stringify(body));
   }
+});
+
+test('the invitations to an e-mail are the open ones of all accounts, and no other link; a reset leaves them open', async () => {
+  const { email } = await newPerson(service);
+  const withdrawn = await invited(email, await otherAccount());
+  const text = 'update one_time_links set withdrawn_at = now() where id = $1';
+  await service.database.db.run({ name: 'test-withdraw-one', text }, [withdrawn.linkId]);
+  const open = [
+    await invited(email, await otherAccount()),
+    await invited(email, await otherAccount(), { role: 'viewer' }),
+    await invited(email, undefined, { isOperator: true }),
+  ];
+  await invited('another@example.com', await otherAccount());
+  await reset(email);
+  assert.deepEqual(
+    (await listInvitationsTo(service.database.db, email)).map(({ linkId }) => linkId),
+    open.map(({ linkId }) => linkId),
+  );
 });
 
 test('operators list the open invitations that make an operator, newest first, and withdraw them', async () => {

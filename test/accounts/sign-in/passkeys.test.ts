@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { relyingParty } from '../../../src/api/sign-in/passkey-ceremony.ts';
-import { addPasskey } from '../../../src/accounts/sign-in/passkey-rows.ts';
+import { addPasskey, listPasskeys, removePasskey } from '../../../src/accounts/sign-in/passkey-rows.ts';
+import { listAllSecurityEvents } from '../../../src/accounts/people/security-events.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { fromConsole, newPerson, origin, type Person } from '../../support/service/person.ts';
@@ -114,6 +115,31 @@ test('a known passkey, and one more than twenty, are refused also at the end of 
   await db.run({ name: 'test-twenty-passkeys', text: manyPasskeys }, [person.userId]);
   const { code, error, data } = await register(last);
   assert.deepEqual([code, error, data], [409, 'too_many_passkeys', { limit: 20 }]);
+});
+
+test('a person removes one passkey of their own, and no other', async () => {
+  const { db } = service.database;
+  const [person, other] = [await newPerson(service), await newPerson(service)];
+  const namesOf = async ({ userId }: Person) => (await listPasskeys(db, userId)).map(({ name }) => name);
+  for (const [one, name] of [
+    [person, 'first'],
+    [person, 'second'],
+    [other, 'third'],
+  ] as const) {
+    const credential = { credentialId: randomUUID(), publicKey: Buffer.from('key'), counter: 0, transports: [] };
+    await addPasskey(db, one, { name, credential, origin });
+  }
+  const [first] = await listPasskeys(db, person.userId);
+  const passkeyId = first?.passkeyId ?? assert.fail();
+  assert.equal(await removePasskey(db, other, passkeyId, origin), false);
+  assert.deepEqual([await namesOf(person), await namesOf(other)], [['first', 'second'], ['third']]);
+  assert.equal(await removePasskey(db, person, passkeyId, origin), true);
+  assert.deepEqual([await namesOf(person), await namesOf(other)], [['second'], ['third']]);
+  const [event] = await listAllSecurityEvents(db, { limit: 1 });
+  assert.deepEqual(
+    [event?.kind, event?.userId, event?.email, event?.address, event?.details],
+    ['passkey_removed', person.userId, person.email, origin.address, { name: 'first' }],
+  );
 });
 
 test('of passkeys that are added concurrently twenty are accepted', async () => {

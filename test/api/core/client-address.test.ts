@@ -2,15 +2,19 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
-import { addressOf } from '../../../src/api/core/client-address.ts';
+import { addressOf, isFromThisMachine } from '../../../src/api/core/client-address.ts';
 import { createBadKeys, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { isInNetworks, parseNetworks } from '../../../src/platform/outbound/guard/allow-list.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 
-function address(peer: string, forwarded: string | undefined, trusted: string): string {
+function requestFrom(peer: string): IncomingMessage {
   const socket = new Socket();
   Object.defineProperty(socket, 'remoteAddress', { value: peer });
-  const req = new IncomingMessage(socket);
+  return new IncomingMessage(socket);
+}
+
+function address(peer: string, forwarded: string | undefined, trusted: string): string {
+  const req = requestFrom(peer);
   if (forwarded !== undefined) req.headers['x-forwarded-for'] = forwarded;
   const networks = parseNetworks(trusted);
   return addressOf(req, (one) => isInNetworks(one, networks));
@@ -47,5 +51,17 @@ test('a client that no proxy vouches for cannot evade the limit of bad keys with
     assert.deepEqual(statuses, [401, 401, 401, 429]);
   } finally {
     await own.close();
+  }
+});
+
+test('a request is from this machine if it comes from loopback, and no proxy has forwarded it', () => {
+  for (const peer of ['127.0.0.1', '127.8.9.10', '::1', '::ffff:127.0.0.1'])
+    assert.equal(isFromThisMachine(requestFrom(peer)), true, peer);
+  for (const peer of ['10.0.0.7', '::ffff:10.0.0.7', 'fe80::1%lo', ''])
+    assert.equal(isFromThisMachine(requestFrom(peer)), false, peer);
+  for (const header of ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via']) {
+    const forwarded = requestFrom('127.0.0.1');
+    forwarded.headers[header] = 'anything';
+    assert.equal(isFromThisMachine(forwarded), false, header);
   }
 });

@@ -80,6 +80,37 @@ test('an invalid file leaves the catalogue in force, and all its problems are lo
   assert.deepEqual([names(), isStale()], [['a', 'b'], false]);
 });
 
+test('the state names the file, the version of its content, and the reload that was refused, and each reload has the catalogue before and after', async (context) => {
+  const reloads: unknown[] = [];
+  const sinceMs = Date.now();
+  const { live, path, write, settle } = started(context, catalogueOf(['a']), {
+    onReload: (before, after) => void reloads.push([[...before.models.keys()], [...after.models.keys()]]),
+  });
+  const first = live.state();
+  assert.deepEqual(first, { ...first, path, refused: undefined });
+  assert.match(first.version, /^[0-9a-f]{12}$/);
+  assertSince(sinceMs, first.loadedAt);
+  const changedMs = Date.now();
+  write('{');
+  await settle();
+  const { refused, ...inForce } = live.state();
+  assert.deepEqual({ ...inForce, refused: undefined }, first);
+  assert.ok(refused !== undefined && refused.problems.length > 0);
+  assertSince(changedMs, refused.at);
+  write(catalogueOf(['b']));
+  await settle();
+  const second = live.state();
+  assert.deepEqual([second.path, second.refused], [path, undefined]);
+  assert.notEqual(second.version, first.version);
+  write(catalogueOf(['a']));
+  await settle();
+  assert.equal(live.state().version, first.version);
+  assert.deepEqual(reloads, [
+    [['a'], ['b']],
+    [['b'], ['a']],
+  ]);
+});
+
 test('a file that goes back to what is in force is no longer stale', async (context) => {
   const { write, settle, isStale } = started(context);
   write('{');

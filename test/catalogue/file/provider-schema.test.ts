@@ -75,6 +75,7 @@ test('an address with a secret in it, or with what no path can follow, is refuse
   const wrong = [
     'https://user:key@x.example',
     'https://key@x.example',
+    'https://:key@x.example',
     'https://x.example/?key=1',
     'https://x.example/#a',
   ];
@@ -144,4 +145,26 @@ test('what is known of an upstream narrows what is sent there', () => {
   assert.equal(of(sglang, 'Wan-AI/Wan2.2').images.max, 1);
   assert.equal(of(parsed({ kind: 'openai-videos' }), 'm').framesWithReferences, false);
   assert.equal(of(parsed({ kind: 'own' }), 'm').framesWithReferences, true);
+});
+
+test('what is known of each upstream, in full', () => {
+  const images = { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 };
+  const ofArk = { images, framesWithReferences: false, lastFrameAlone: false, textCommands: true };
+  const apart = { framesWithReferences: false };
+  const commands = { textCommands: true };
+  const elsewhere = { paths: { create: '/v2/generate' } };
+  for (const [fields, model, expected] of [
+    [{ kind: 'ark' }, 'm', [ofArk]],
+    [{ kind: 'ark' }, 'seedance-2-5', [{ ...ofArk, ratiosWithImages: ['adaptive'] }]],
+    [{ kind: 'ark', ...elsewhere }, 'm', []],
+    [{ kind: 'ark', ...elsewhere }, 'seedance-2-5', [commands]],
+    [{ kind: 'openai-videos' }, 'm', [apart]],
+    [{ kind: 'openai-videos', dialect: 'openrouter' }, 'seedance', [commands, apart]],
+    [{ kind: 'openai-videos', dialect: 'vllm-omni' }, 'm', [{ ...apart, lastFrameAlone: false }]],
+    [{ kind: 'openai-videos', dialect: 'sglang' }, 'm', [{ ...apart, images: { max: 1 } }]],
+    [{ kind: 'own' }, 'seedance', []],
+    [{ kind: 'http', file: './none.yaml' }, 'm', []],
+    [{ kind: 'http', file: './none.yaml' }, 'seedance', [commands]],
+  ] as const)
+    assert.deepEqual(upstreamRules(parsed(fields), model), expected, `${JSON.stringify(fields)} ${model}`);
 });

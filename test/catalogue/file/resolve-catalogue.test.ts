@@ -41,3 +41,18 @@ test('an entry is plain JSON, to be stored with the tasks that wait for it', () 
   const entries = entriesOf({ tiers: [[{ provider: 'box', parameters: { steps: 20, nested: { list: [1, null] } } }]] });
   assert.deepEqual(JSON.parse(JSON.stringify(entries)), entries);
 });
+
+test('a built-in name keeps its aliases except those that another model has, unless the file declares its own', () => {
+  const aliasesOf = (...models: readonly object[]) => {
+    const priced = models.map((model) => ({ title: 'M', prices: [{ creditsPerSecond: 1 }], ...model }));
+    const { catalogue } = resolveCatalogue({ models: priced });
+    return catalogue?.models.get('videogen-2.0')?.aliases;
+  };
+  const builtIn = { model: 'videogen-2.0' };
+  const all = aliasesOf(builtIn) ?? [];
+  const [first, second, ...others] = all;
+  assert.ok(first !== undefined && second !== undefined);
+  assert.deepEqual(aliasesOf(builtIn, { model: first }, { model: 'other', aliases: [second] }), others);
+  assert.deepEqual(aliasesOf({ ...builtIn, aliases: ['mine'] }), ['mine']);
+  assert.deepEqual(aliasesOf({ ...builtIn, aliases: [] }), []);
+});

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parameterSchemas, videoDialects } from '../../../src/catalogue/file/provider-schema.ts';
+import {
+  parameterSchemas,
+  providerSchema,
+  type ProviderSettings,
+  videoDialects,
+} from '../../../src/catalogue/file/provider-schema.ts';
+import type { CatalogueFiles } from '../../../src/catalogue/file/cross-checks.ts';
+import { passedFields } from '../../../src/catalogue/input/passed-fields.ts';
 import { inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
 import { kinds } from '../../fakes/provider-kinds.ts';
 import { carriedBy } from '../../support/every-field/carried-fields.ts';
@@ -40,4 +47,53 @@ test('each kind of provider has a fake, against which the contract of providers 
     declaredKinds.filter((kind) => !faked.has(kind)),
     [],
   );
+});
+
+const baseUrl = 'http://upstream.example';
+
+function passedBy(settings: ProviderSettings, canFetch: boolean, files: CatalogueFiles = new Map()) {
+  const passed = passedFields({ upstreamModel: 'm', parameters: {} }, settings, { files, canFetch: () => canFetch });
+  return inputFieldNames.filter((name) => passed.has(name === 'options' ? 'options.style' : name));
+}
+
+test('the preview passes on all but negative prompts, clips and options, which it cannot draw', () => {
+  const left = ['negativePrompt', 'videoUrls', 'audioUrls', 'options'];
+  assert.deepEqual(
+    passedBy({ kind: 'preview' }, true),
+    inputFieldNames.filter((name) => !left.includes(name)),
+  );
+});
+
+const clips = ['videoUrls', 'audioUrls'];
+const pictures = ['imageUrls', 'firstFrameUrl', 'lastFrameUrl'];
+
+test('clips go by link, so an upstream that cannot reach us gets none', () => {
+  for (const fields of [{ kind: 'own' }, { kind: 'ark' }, { kind: 'openai-videos', dialect: 'openrouter' }]) {
+    const settings = providerSchema.parse({ ...fields, baseUrl });
+    const reachable = passedBy(settings, true);
+    assert.deepEqual(
+      passedBy(settings, false),
+      reachable.filter((name) => !clips.includes(name)),
+    );
+    assert.deepEqual(
+      reachable.filter((name) => clips.includes(name)),
+      clips,
+    );
+  }
+});
+
+test('a file passes on media by link to an upstream that can reach us only, and others always', () => {
+  const json = '{ "p": input.prompt, "i": images, "f": firstFrame, "l": lastFrame, "v": videos, "a": audios }';
+  const settings = providerSchema.parse({ kind: 'http', baseUrl, file: './file.yaml' });
+  for (const [how, unreachable] of [
+    [{ images: 'link', clips: 'link' }, ['prompt']],
+    [{ images: 'link' }, ['prompt']],
+    [{ images: 'link', clips: 'data-url' }, ['prompt', ...clips]],
+    [{ images: 'data-url', clips: 'link' }, ['prompt', ...pictures]],
+    [{ images: 'upload', clips: 'data-url' }, ['prompt', ...pictures, ...clips]],
+  ] as const) {
+    const files: CatalogueFiles = new Map([['./file.yaml', { data: { create: { json } }, ...how }]]);
+    assert.deepEqual(passedBy(settings, false, files), unreachable, JSON.stringify(how));
+    assert.deepEqual(passedBy(settings, true, files), ['prompt', ...pictures, ...clips]);
+  }
 });

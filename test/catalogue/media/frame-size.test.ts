@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { frameSize, frameSizes, isBelow, sizeOf } from '../../../src/catalogue/media/frame-size.ts';
+import {
+  frameSize,
+  frameSizes,
+  isAbove,
+  isBelow,
+  lastFrameRefusal,
+  sizeOf,
+} from '../../../src/catalogue/media/frame-size.ts';
 import { ratios, resolutions } from '../../../src/catalogue/input/input-bounds.ts';
 
 test('16:9 has the usual size of every resolution', () => {
@@ -41,6 +48,11 @@ test('adaptive takes the ratio nearest to the first image, among those that ever
   assert.deepEqual(nearest(100, 99), { widthPx: 1440, heightPx: 1440 });
   assert.deepEqual(nearest(3000, 2000), frameSize('1080p', '4:3', undefined));
   assert.deepEqual(nearest(1000, 3000), { widthPx: 1080, heightPx: 1920 });
+  const others = { '9:21': '9:16', '3:2': '4:3', '2:3': '3:4', '5:4': '4:3', '4:5': '3:4' } as const;
+  for (const [ratio, size] of Object.entries(frameSizes)) {
+    const chosen = ratio in others ? others[ratio as keyof typeof others] : (ratio as keyof typeof frameSizes); // its keys
+    assert.deepEqual(frameSize('720p', 'adaptive', size), frameSizes[chosen], ratio);
+  }
 });
 
 test('sizes that vendors document for a resolution have it, and those of the next lower one do not', () => {
@@ -66,6 +78,30 @@ test('sizes that vendors document for a resolution have it, and those of the nex
   }
   for (const resolution of resolutions)
     for (const ratio of ratios) assert.equal(isBelow(resolution, frameSize(resolution, ratio, undefined)), false);
+});
+
+test('a video is above its resolution only if both its short side and its area are clearly larger', () => {
+  for (const [resolution, widthPx, heightPx, expected] of [
+    ['720p', 1280, 720, false],
+    ['720p', 1366, 768, false],
+    ['720p', 1920, 1080, true],
+    ['720p', 1080, 1920, true],
+    ['1080p', 1440, 1440, false],
+    ['1080p', 3840, 1088, false],
+    ['1080p', 2560, 1440, true],
+  ] as const)
+    assert.equal(isAbove(resolution, { widthPx, heightPx }), expected, `${widthPx}x${heightPx} at ${resolution}`);
+});
+
+test('two frames have the same shape if at most 30 % of one is cut off, whichever is wider', () => {
+  const square = { widthPx: 1000, heightPx: 1000 };
+  const [fitting, narrow] = [
+    { widthPx: 700, heightPx: 1000 },
+    { widthPx: 699, heightPx: 1000 },
+  ];
+  assert.deepEqual([lastFrameRefusal(square, fitting), lastFrameRefusal(fitting, square)], [undefined, undefined]);
+  assert.match(lastFrameRefusal(square, narrow) ?? '', /^is 699×1000 px and the first frame is 1000×1000 px/);
+  assert.match(lastFrameRefusal(narrow, square) ?? '', /^is 1000×1000 px and the first frame is 699×1000 px/);
 });
 
 const wan = { width: 832, height: 480, resolution: '480p' } as const;

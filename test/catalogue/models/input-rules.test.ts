@@ -7,6 +7,7 @@ import {
   ruleErrors,
   imageSizeRefusal,
   rules,
+  rulesOfModel,
 } from '../../../src/catalogue/models/input-rules.ts';
 import { type ModelInput, standardInput, withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
@@ -117,6 +118,10 @@ test('a frame and references exclude each other where a rule requires it', () =>
   assert.deepEqual(ruleErrors(apart, 'm', inputOf(frame, 1)), [
     { path: 'input.lastFrameUrl', message: 'must not be combined with imageUrls for m' },
   ]);
+  const clips = { videoUrls: ['https://x.example/v.mp4'], audioUrls: ['https://x.example/a.mp3'] };
+  assert.deepEqual(ruleErrors(apart, 'm', inputOf({ firstFrameUrl: frame.lastFrameUrl, ...frame, ...clips })), [
+    { path: 'input.firstFrameUrl', message: 'must not be combined with videoUrls, audioUrls for m' },
+  ]);
   assert.deepEqual(ruleErrors(effectiveRules([]), 'm', inputOf(frame, 1)), []);
 });
 
@@ -168,4 +173,27 @@ test('an image is measured by both sides and its shape, edges included', () => {
     [true, true, true, true],
   );
   assert.equal(imageSizeRefusal(effectiveRules([]), { widthPx: 1, heightPx: 1 }), undefined);
+});
+
+test('bounds of the size of images that exclude each other are told, and those that meet are not', () => {
+  for (const [images, isImpossible] of [
+    [{ minPx: 300, maxPx: 300 }, false],
+    [{ minPx: 301, maxPx: 300 }, true],
+    [{ minAspect: 2, maxAspect: 2 }, false],
+    [{ minAspect: 2.1, maxAspect: 2 }, true],
+  ] as const)
+    assert.equal(contradictionIn(effectiveRules([{ images }])) === 'allow no size of images', isImpossible);
+});
+
+test('rules of a vendor apply to the models that they name, in full or by their beginning', () => {
+  const all = [
+    { durations: [1] },
+    { models: ['wan-2'], durations: [2] },
+    { models: ['kling', 'wan*'], durations: [3] },
+  ];
+  const durationsFor = (model: string) => rulesOfModel(all, model).map(({ durations }) => durations);
+  assert.deepEqual(durationsFor('wan-2'), [[1], [2], [3]]);
+  assert.deepEqual(durationsFor('wan-2.1'), [[1], [3]]);
+  assert.deepEqual(durationsFor('kling'), [[1], [3]]);
+  assert.deepEqual(durationsFor('kling-2'), [[1]]);
 });

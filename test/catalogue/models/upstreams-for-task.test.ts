@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inputErrorsOfModel, remainingTiersOf } from '../../../src/catalogue/models/upstreams-for-task.ts';
+import {
+  imageRefusalOfModel,
+  inputErrorsOfModel,
+  remainingTiersOf,
+} from '../../../src/catalogue/models/upstreams-for-task.ts';
 import type { TierEntry } from '../../../src/catalogue/file/catalogue-schema.ts';
 import { effectiveRules } from '../../../src/catalogue/models/input-rules.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
@@ -57,4 +61,15 @@ test('an input is refused when no entry takes it, in the words of the first and 
   assert.deepEqual(inputErrorsOfModel({ model: 'm', tiers }, { ...input, duration: 8 }), []);
   const refused = inputErrorsOfModel({ model: 'm', tiers }, { ...input, duration: 10 });
   assert.deepEqual(refused, [{ path: 'input.duration', message: 'must be 8 seconds for m' }]);
+});
+
+test('a size of an image is refused when no entry that takes the input takes it, in the words of the first', () => {
+  const large = { rules: effectiveRules([{ images: { minPx: 300 } }]) };
+  const small = { rules: effectiveRules([{ images: { minPx: 100 }, durations: [8] }]) };
+  const tiers = [[entry('a', large)], [entry('b', small)]];
+  const refusal = (duration: number, pixels: number) =>
+    imageRefusalOfModel({ model: 'm', tiers }, { ...input, duration }, { widthPx: pixels, heightPx: pixels });
+  const words = 'each side of a reference image must be 300 to 100000 pixels';
+  assert.deepEqual([refusal(5, 300), refusal(8, 100)], [undefined, undefined]);
+  assert.deepEqual([refusal(5, 299), refusal(8, 99)], [words, words]);
 });

@@ -124,6 +124,16 @@ const invalid: readonly (readonly [title: string, prices: Table, problems: reado
     [`prices[2]: ${first}`],
   ],
   [
+    'a price behind one that covers it since its earliest row, which is not the first',
+    [
+      { ...high, from: '2027-01-01T00:00:00Z' },
+      { ...high, creditsPerSecond: 19 },
+      { when: { resolution: '1080p', generateAudio: false }, creditsPerSecond: 15 },
+      last,
+    ],
+    [`prices[2]: ${first}`],
+  ],
+  [
     'several prices that cover everything together',
     [
       { when: { generateAudio: true }, creditsPerSecond: 1 },
@@ -159,6 +169,12 @@ const invalid: readonly (readonly [title: string, prices: Table, problems: reado
     [{ when: { imageUrls: 'absent' }, creditsPerSecond: 1 }, last],
     ['prices[0]: can never apply, because this model takes no input that meets its when'],
     { ...input, imageUrls: { min: 1, max: 2 }, exclusive: [] },
+  ],
+  [
+    'a frame that is never absent',
+    [{ when: { firstFrameUrl: 'absent' }, creditsPerSecond: 1 }, last],
+    ['prices[0]: can never apply, because this model takes no input that meets its when'],
+    { ...input, firstFrameUrl: { required: true }, lastFrameUrl: {}, exclusive: [] },
   ],
 ];
 

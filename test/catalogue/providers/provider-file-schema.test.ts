@@ -47,6 +47,18 @@ describe('a provider file', () => {
       assert.match(message, /did you mean (bearer|succeeded|images)\?$/);
   });
 
+  test('has a word for success, and an upload exactly if images are uploaded', () => {
+    const problemsOf = (fields: object) =>
+      readProviderFile({ ...kie(), ...fields }).problems.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    const upload = { path: "'/upload'", field: 'file', value: 'body.id' };
+    const status = { path: "'/a'", state: 'body.state', states: { done: 'running' } };
+    assert.deepEqual(problemsOf({ status }), ['status.states: must have a word for succeeded']);
+    const misplaced = ['upload: must stand in the file if images are uploaded, and not otherwise'];
+    assert.deepEqual(problemsOf({ upload }), misplaced);
+    assert.deepEqual(problemsOf({ images: 'upload' }), misplaced);
+    assert.deepEqual(problemsOf({ images: 'upload', upload }), []);
+  });
+
   test('that is no map has a fault, and none throws', () => {
     for (const data of [null, 1, 'x', [], { create: 1 }, { ...kie(), example: [] }])
       assert.notDeepEqual(readProviderFile(data).problems, []);

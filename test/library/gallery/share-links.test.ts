@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
-import { maxLinksOfVideo } from '../../../src/library/gallery/share-links.ts';
+import { listLinksOfAccount, maxLinksOfVideo } from '../../../src/library/gallery/share-links.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { deleteExpiredShareLinks } from '../../../src/library/operations/delete-expired-rows.ts';
 import { dayMs } from '../../../src/platform/timing/duration.ts';
@@ -116,6 +116,20 @@ test('a link ends when it is revoked; another account cannot see or revoke it', 
   await assertMissing(path);
   assert.equal((await open(remaining.path)).status, 200);
   assertRefused(await request('revokeLink', { linkId }), 404, 'share_link_not_found');
+});
+
+test('the links of an account are listed for its export, in the order of their creation and page by page', async () => {
+  const [own, other] = [await newClient(), await newClient()];
+  const ids = [await own.share({ title: 'one' }), await own.share(), await own.share()].map(({ linkId }) => linkId);
+  const expired = await own.share();
+  await run('expire-link', `update share_links set expires_at = now() where id = $1`, [expired.linkId]);
+  await other.share();
+  const list = async (cursor: string | undefined, limit: number) =>
+    (await listLinksOfAccount(service.database.db, own.accountId, { after: cursor, limit })).map(
+      ({ linkId }) => linkId,
+    );
+  assert.deepEqual(await list(undefined, 10), ids);
+  assert.deepEqual([await list(undefined, 2), await list(ids[1], 2)], [ids.slice(0, 2), ids.slice(2)]);
 });
 
 test('links end with the content of the task, and while the account is suspended or closed', async () => {

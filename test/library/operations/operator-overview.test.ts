@@ -94,3 +94,26 @@ test('200 cancelled tasks, and those whose prompt or reference media were reject
   assert.deepEqual([later['cancelled'], later['rejected'], later['succeeded']], counted);
   assert.deepEqual(failed, earlier['failed']);
 });
+
+test('200 what ended more than 24 hours ago is no part of the day', async () => {
+  const { db } = service.database;
+  const run = (name: string, text: string, values: readonly unknown[] = []) =>
+    db.run({ name: `test-day-${name}`, text }, values);
+  const earlier = await overview();
+  const { accountId, key } = await service.newAccount(1_000);
+  const { json } = await service.create(key, plainRequest);
+  const taskId = String(json.data['taskId']);
+  await failAndRefund(db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+  await run('open', 'alter table tasks disable trigger final_tasks_never_change');
+  const aged = `created_at = created_at - interval '25 hours', completed_at = completed_at - interval '25 hours'`;
+  await run('age', `update tasks set ${aged} where id = $1`, [taskId]);
+  await run('close', 'alter table tasks enable trigger final_tasks_never_change');
+  const insert = `
+insert into callback_deliveries (account_id, event, url, details, state, finished_at)
+select $1, 'balance.low', 'http://events.test/' || hours, '{}', 'failed', now() - hours * interval '1 hour' from unnest(array[23, 25]) hours`;
+  await run('callbacks', insert, [accountId]);
+  const later = await overview();
+  assert.deepEqual(later['lastDay'], earlier['lastDay']);
+  const callbacks = earlier['callbacks'] as { readonly undelivered: number }; // the documented shape
+  assert.deepEqual(later['callbacks'], { ...callbacks, undelivered: callbacks.undelivered + 1 });
+});

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SetupError } from '../../../src/platform/errors.ts';
-import { makePrivateFolder } from '../../../src/platform/process/startup-errors.ts';
+import { folderError, listenError, makePrivateFolder } from '../../../src/platform/process/startup-errors.ts';
 import { mountSmallDisk, skipsWithoutMount } from '../../support/servers/small-disk.ts';
 
 async function refusalOf(path: string): Promise<string> {
@@ -59,3 +59,45 @@ test('a folder is private, whether it is created or was open to others', async (
     await rm(folder, { recursive: true });
   }
 });
+
+const failed = (code: string) => Object.assign(new Error(code), { code });
+
+for (const [code, words] of [
+  ['EADDRINUSE', /Port 3000 of 10\.0\.0\.9 .*set API_PORT/],
+  ['EACCES', /port 3000\. Set API_PORT/],
+  ['EADDRNOTAVAIL', /^10\.0\.0\.9 is not an address of this machine\. Set HOST/],
+  ['ENOTFOUND', /^10\.0\.0\.9 is not an address of this machine\. Set HOST/],
+  ['EMFILE', undefined],
+] as const) {
+  test(`an address that cannot be listened on for ${code} is ${words === undefined ? 'not ' : ''}explained`, () => {
+    const cause = failed(code);
+    const error = listenError(cause, { host: '10.0.0.9', port: 3000 }, 'API_PORT');
+    if (words === undefined) return assert.equal(error, cause);
+    assert.ok(error instanceof SetupError);
+    assert.match(error.message, words);
+    assert.equal(error.cause, cause);
+  });
+}
+
+const [space, mount, owner] = ['Free some space', 'Mount its disk for writing', 'as the account that owns it'];
+for (const [code, advice] of [
+  ['ENOSPC', space],
+  ['EDQUOT', space],
+  ['EROFS', mount],
+  ['EACCES', owner],
+  ['EPERM', owner],
+  ['ENOENT', owner],
+  ['ENOTDIR', owner],
+  ['EEXIST', owner],
+  ['EMFILE', undefined],
+] as const) {
+  test(`a folder that is unusable for ${code} is ${advice === undefined ? 'not ' : ''}explained`, () => {
+    const cause = failed(code);
+    const error = folderError(cause, '/data', 'VIDEOGEN_DATA');
+    if (advice === undefined) return assert.equal(error, cause);
+    assert.ok(error instanceof SetupError);
+    for (const part of ['/data', `(${code})`, advice, 'set VIDEOGEN_DATA to another folder'])
+      assert.ok(error.message.includes(part), error.message);
+    assert.equal(error.cause, cause);
+  });
+}

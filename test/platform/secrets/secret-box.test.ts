@@ -21,6 +21,16 @@ test('another VIDEOGEN_SECRET does not open it', () => {
   assert.throws(() => other.open(box.seal('s', 'account-1'), 'account-1'), SecretBoxError);
 });
 
+test('what a previous VIDEOGEN_SECRET sealed opens, and is not current; each purpose has a key of its own', () => {
+  const [old, next] = [createSecretBox('first'), createSecretBox('second', ['first'])];
+  const [before, after] = [old.seal('whsec_abc', 'account-1'), next.seal('whsec_abc', 'account-1')];
+  assert.deepEqual([next.open(before, 'account-1'), next.open(after, 'account-1')], ['whsec_abc', 'whsec_abc']);
+  assert.deepEqual([next.isCurrent(before, 'account-1'), next.isCurrent(after, 'account-1')], [false, true]);
+  assert.equal(next.isCurrent(after, 'account-2'), false);
+  assert.throws(() => old.open(after, 'account-1'), SecretBoxError);
+  assert.throws(() => createSecretBox('first', [], 'another purpose').open(before, 'account-1'), SecretBoxError);
+});
+
 test('no byte of it can be changed', () => {
   const sealed = box.seal('secret', 'account-1');
   const bytes = Buffer.from(sealed.slice(3), 'base64url');

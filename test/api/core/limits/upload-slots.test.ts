@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { maxBytesAtOnce, maxUploadsAtOnce, withUploadSlot } from '../../../../src/api/core/limits/upload-slots.ts';
+
+const busy = { code: 'uploads_busy' };
+const refused = (accountId: string, bytes = 1) =>
+  assert.rejects(
+    withUploadSlot({ accountId, bytes }, () => Promise.resolve()),
+    busy,
+  );
+
+/** An upload that runs until it is ended, at the latest with the test. */
+function hold(t: TestContext, accountId: string, bytes = 1): () => Promise<void> {
+  let release = () => {};
+  const receive = () =>
+    new Promise<void>((resolve) => {
+      release = resolve;
+    });
+  const upload = withUploadSlot({ accountId, bytes }, receive);
+  const end = () => {
+    release();
+    return upload;
+  };
+  t.after(end);
+  return end;
+}
+
+test('an account has two uploads at once, and does not hold up another one', async (t) => {
+  const [end] = Array.from({ length: maxUploadsAtOnce }, () => hold(t, 'a'));
+  await refused('a');
+  hold(t, 'b');
+  await end?.();
+  hold(t, 'a');
+  await refused('a');
+});
+
+test('eight uploads run at once', async (t) => {
+  const [end] = Array.from({ length: 8 }, (_, index) => hold(t, `account ${index}`));
+  await refused('another');
+  await end?.();
+  hold(t, 'another');
+});
+
+test('uploads at once may send so many bytes together', async (t) => {
+  hold(t, 'a', maxBytesAtOnce - 10);
+  await refused('b', 11);
+  hold(t, 'b', 10);
+  await refused('c', 1);
+});
+
+test('an upload that fails frees its slot', async () => {
+  const fail = () => Promise.reject(new Error('broken'));
+  for (let uploads = 0; uploads <= maxUploadsAtOnce; uploads += 1)
+    await assert.rejects(withUploadSlot({ accountId: 'a', bytes: maxBytesAtOnce }, fail), /broken/);
+});
