@@ -49,7 +49,7 @@ try {
   const kept = [
     ...bundle('workflows', `${next}/src/temporal/bundle-workflows.js`, isWorkflowBundle),
     ...bundle('console', `${next}/src/run/build/build-console.js`, isConsole),
-    ...bundle('clients', `${next}/src/run/build/build-clients.js`, isClientArchive, `${next}/client-package`),
+    ...bundle('clients', `${next}/src/run/build/pack-client-archives.js`, isClientArchive, `${next}/client-package`),
   ];
   const own = filesIn(next).filter((file) => !file.startsWith('client-package') && file !== 'pid');
   move(`${next}/client-package`, `${client}/dist`, filesIn(`${next}/client-package`));
@@ -95,7 +95,12 @@ function isClientArchive(file) {
 }
 
 function stateOfClients() {
-  return stateOf(['clients/typescript', 'clients/python', `${next}/client-package`, 'src/run/build/build-clients.ts']);
+  return stateOf([
+    'clients/typescript',
+    'clients/python',
+    `${next}/client-package`,
+    'src/run/build/pack-client-archives.ts',
+  ]);
 }
 
 /** Returns a digest of the compiled modules that the workflows import, and of the packages. */

@@ -12,7 +12,7 @@ import {
   maxRequestsOfAccount,
   requestRetentionMs,
   signInTryRetentionMs,
-} from '../../src/library/operations/retention-periods.ts';
+} from '../../src/library/operations/fixed-retention-periods.ts';
 import {
   deleteExpiredAccountEvents,
   deleteExpiredCallbackAttempts,

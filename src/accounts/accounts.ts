@@ -84,7 +84,7 @@ where id = $1 returning ${accountColumns}`,
 export type Suspension = { readonly accountId: string; readonly suspended: boolean; readonly reason: string };
 
 /** Suspends an account or lifts its suspension. Returns undefined for an unknown account. Throws `AccountClosed`. */
-export function suspendAccountAs(
+export function setAccountSuspendedAs(
   db: Database,
   actor: Actor,
   { accountId, suspended, reason }: Suspension,

@@ -1,4 +1,4 @@
-import type { Endpoint, NeedsOf } from './core/define-endpoint.ts';
+import type { Endpoint, DepsOfAll } from './core/define-endpoint.ts';
 import { operatorAccountEndpoints } from './accounts/account-routes.ts';
 import { ownAccountEndpoints } from './accounts/own-account-routes.ts';
 import { memberEndpoints } from './people/member-routes.ts';
@@ -168,7 +168,7 @@ const declared = [
 ] satisfies readonly Section[];
 
 /** What all endpoints need. `src/run/main` must provide it. */
-export type EndpointNeeds = NeedsOf<(typeof declared)[number]['endpoints'][number]>;
+export type EndpointNeeds = DepsOfAll<(typeof declared)[number]['endpoints'][number]>;
 
 /** In the order of the documentation. */
 export const sections: readonly Section[] = declared;

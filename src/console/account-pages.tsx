@@ -8,7 +8,7 @@ import { KeysPage } from './features/keys/keys-page.tsx';
 import { LimitsPage } from './features/limits/limits-page.tsx';
 import { ModelPage } from './features/models/model-page.tsx';
 import { ModelsPage } from './features/models/models-page.tsx';
-import { OverviewPage } from './features/overview/overview-page.tsx';
+import { OverviewPage } from './features/overview/account-overview-page.tsx';
 import { MembersPage } from './features/people/members-page.tsx';
 import { PlaygroundPage } from './features/playground/playground-page.tsx';
 import { ProfilePage } from './features/security/profile-page.tsx';

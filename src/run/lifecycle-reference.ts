@@ -12,7 +12,7 @@ import {
   deliveryRetentionMs,
   linkRetentionMs,
   requestRetentionMs,
-} from '../library/operations/retention-periods.ts';
+} from '../library/operations/fixed-retention-periods.ts';
 import { cachedForMs } from '../api/core/authentication.ts';
 import { linkLifeMs, previousSecretMs } from '../media/store/signed-link.ts';
 import { uploadGraceMs } from '../media/references/upload-rules.ts';

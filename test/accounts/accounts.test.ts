@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { findAccount, limitAccountAs, suspendAccountAs } from '../../src/accounts/accounts.ts';
+import { findAccount, limitAccountAs, setAccountSuspendedAs } from '../../src/accounts/accounts.ts';
 import { listActions } from '../../src/accounts/operators/operator-actions.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
@@ -21,7 +21,8 @@ test('a suspension, its end and each change of limits are in the audit log once,
   ];
   const untouched = await findAccount(db, other);
   const rate = { quota: 3, windowMs: 60_000 };
-  const suspend = (suspended: boolean, reason: string) => suspendAccountAs(db, shell, { accountId, suspended, reason });
+  const suspend = (suspended: boolean, reason: string) =>
+    setAccountSuspendedAs(db, shell, { accountId, suspended, reason });
   const limit = (change: object) => limitAccountAs(db, shell, { accountId, ...change });
   const reasonOf = async () => {
     const text = 'select suspension_reason as reason from accounts where id = $1';
@@ -52,7 +53,7 @@ test('a suspension, its end and each change of limits are in the audit log once,
 test('an account that does not exist is neither suspended nor limited, and nothing is recorded', async () => {
   const { db } = database;
   const [accountId, earlier] = [randomUUID(), await listActions(db, { limit: 20 })];
-  assert.equal(await suspendAccountAs(db, shell, { accountId, suspended: true, reason: 'bills' }), undefined);
+  assert.equal(await setAccountSuspendedAs(db, shell, { accountId, suspended: true, reason: 'bills' }), undefined);
   assert.equal(await limitAccountAs(db, shell, { accountId, maxUnfinishedTasks: 5 }), undefined);
   assert.deepEqual(await listActions(db, { limit: 20 }), earlier);
 });

@@ -7,7 +7,7 @@ import {
   countKeysAndTasks,
   listAccounts,
 } from '../../accounts/account-list.ts';
-import { type Account, findAccount, limitAccountAs, suspendAccountAs } from '../../accounts/accounts.ts';
+import { type Account, findAccount, limitAccountAs, setAccountSuspendedAs } from '../../accounts/accounts.ts';
 import { renameAccountAs } from '../../accounts/rename-account.ts';
 import { closeAccountAs } from '../../tasks/end/close-account-rows.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
@@ -146,8 +146,8 @@ const unsuspend = defineEndpoint({
   handler: ({ actor, input }, { db }) => changeSuspension(db, actor, { ...input, suspended: false }),
 });
 
-async function changeSuspension(...change: Parameters<typeof suspendAccountAs>) {
-  return presentAccount(existing(await suspendAccountAs(...change), 'account_not_found'));
+async function changeSuspension(...change: Parameters<typeof setAccountSuspendedAs>) {
+  return presentAccount(existing(await setAccountSuspendedAs(...change), 'account_not_found'));
 }
 
 const close = defineEndpoint({

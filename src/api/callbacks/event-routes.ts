@@ -18,7 +18,7 @@ import {
 import { eventEndpointSchema, eventSchema, presentEvent } from './event-view.ts';
 import { listOwnEvents, maxRedelivered, redeliverFailedEvents } from '../../tasks/callbacks/own-deliveries.ts';
 import { type RedeliverDeps, redeliveredSchema, redeliveredSince, startRedeliveries } from './redeliver-failed.ts';
-import { eventSecretEndpoints } from './signing-secret-routes.ts';
+import { accountEventSecretEndpoints } from './signing-secret-routes.ts';
 
 const shown = z.strictObject({ endpoint: orNull(eventEndpointSchema) });
 
@@ -132,4 +132,4 @@ const redeliverAll = defineEndpoint({
   },
 });
 
-export const eventEndpoints = [show, set, remove, list, redeliver, redeliverAll, ...eventSecretEndpoints];
+export const eventEndpoints = [show, set, remove, list, redeliver, redeliverAll, ...accountEventSecretEndpoints];

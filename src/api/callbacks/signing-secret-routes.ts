@@ -86,4 +86,4 @@ const rotateEventSecret = defineEndpoint({
 });
 
 export const callbackSecretEndpoints = [showCallbackSecret, rotateCallbackSecret];
-export const eventSecretEndpoints = [showEventSecret, rotateEventSecret];
+export const accountEventSecretEndpoints = [showEventSecret, rotateEventSecret];

@@ -52,7 +52,7 @@ export type Endpoint<Deps = never> = Operation & {
 };
 
 /** What all of some endpoints or tools need together: derived from their declarations, and passed to none of them as a type. */
-export type NeedsOf<Runnable> = (
+export type DepsOfAll<Runnable> = (
   Runnable extends { readonly run: (call: never, deps: infer Deps) => unknown } ? (deps: Deps) => void : never
 ) extends (deps: infer All) => void
   ? All

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
-import type { BookedCredits, MarginRow } from '../../credits/reports/margin.ts';
+import type { CreditsOutsideTasks, MarginRow } from '../../credits/reports/margin.ts';
 import { isRevenue } from '../../credits/reports/statement-sections.ts';
 
 export const marginSchema = z
@@ -38,7 +38,7 @@ export const bookedCreditsSchema = z
     valueMicros: z.int().meta({ description: 'The credits, at the price of a credit.' }),
     isRevenue: z.boolean().meta({ description: 'True if customers paid for these credits.' }),
   })
-  .meta({ id: 'BookedCredits' });
+  .meta({ id: 'CreditsOutsideTasks' });
 
 export const paidMoneySchema = z
   .strictObject({
@@ -50,6 +50,6 @@ export const paidMoneySchema = z
   })
   .meta({ id: 'PaidMoney' });
 
-export function presentBookedCredits(booked: BookedCredits, { creditValue }: Pick<Catalogue, 'creditValue'>) {
+export function presentBookedCredits(booked: CreditsOutsideTasks, { creditValue }: Pick<Catalogue, 'creditValue'>) {
   return { ...booked, valueMicros: booked.credits * creditValue.micros, isRevenue: isRevenue(booked.section) };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Call, WithClock, WithDb } from '../core/endpoint.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { type Model, type ModelCatalogue, modelOfAlias, namesOfModels } from '../../catalogue/models/model.ts';
-import { unknownModelMessage } from '../../catalogue/input/spellings.ts';
+import { unknownModelMessage } from '../../catalogue/input/spelling-suggestions.ts';
 import { storeInlineMedia, type InlineDeps } from './inline-media.ts';
 import { setUnusedHeader } from './unused-fields.ts';
 import type { CreatedTask } from '../../tasks/accept/order-task.ts';

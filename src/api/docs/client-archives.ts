@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { answer, type AppRouter } from '../core/context.ts';
 import { sendFile } from '../core/server/send-file.ts';
 
-/** Written by src/run/build/build-clients.ts. */
+/** Written by src/run/build/pack-client-archives.ts. */
 const folder = fileURLToPath(new URL('../../../client-archives', import.meta.url));
 
 const contentTypes: Readonly<Record<string, string>> = { tgz: 'application/gzip', whl: 'application/zip' };

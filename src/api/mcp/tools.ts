@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type PriceDeps, presentPrices } from '../credits/price-view.ts';
 import { getCredits } from '../credits/credit-routes.ts';
 import { readTaskAsSeen, type ReadTaskDeps } from '../dialects/stored-video.ts';
-import { type EndpointOf, type GuardedRequest, type Guards, type NeedsOf, parse } from '../core/define-endpoint.ts';
+import { type EndpointOf, type GuardedRequest, type Guards, type DepsOfAll, parse } from '../core/define-endpoint.ts';
 import type { ClientIdentity, DeepReadonly, WithClock } from '../core/endpoint.ts';
 import { existing } from '../core/http-error.ts';
 import { opaqueId, wholeNumber } from '../core/request-fields.ts';
@@ -85,7 +85,7 @@ function describeVideo(video: Video): string {
 }
 
 /** Clients time out a call after a minute, and agents repeat it while they wait. */
-const mergesAfterEndMs = 120_000;
+const mergesAfterSuccessMs = 120_000;
 const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait for the end of the task.' });
 
 type ReadDeps = ReadTaskDeps & RecordDeps & { readonly taskWaiters: TaskWaiters };
@@ -137,7 +137,7 @@ const generateVideo: Tool<TakeOrderDeps & ReadDeps & CancelDeps> = {
   run: async ({ given, ...caller }, deps) => {
     const { wait_seconds: seconds, idempotency_key: key, ...input } = parse(generateInput, given);
     const { ctx, identity } = caller;
-    const order = { caller: identity.caller, input, dialect: 'native', idempotency: { key }, mergesAfterEndMs };
+    const order = { caller: identity.caller, input, dialect: 'native', idempotency: { key }, mergesAfterSuccessMs };
     const accepted = await takeOrder(ctx, deps, {
       ...order,
       translate: (body, rules) => rules.parse(withScalars(body, rules.models)),
@@ -250,6 +250,6 @@ const declared = [
 ];
 
 /** What all tools need. */
-export type ToolNeeds = NeedsOf<(typeof declared)[number]>;
+export type ToolNeeds = DepsOfAll<(typeof declared)[number]>;
 
 export const tools: readonly Tool<ToolNeeds>[] = declared;

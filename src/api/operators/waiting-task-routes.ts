@@ -7,7 +7,7 @@ import {
 } from '../../library/operations/waiting-tasks.ts';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { providerName, requireProvider } from '../providers/provider-routes.ts';
-import { maxRetried, retryProviderAs, retryTaskAs } from '../../tasks/jobs/retry-waiting.ts';
+import { maxRetried, retryProviderAs, retryTaskAs } from '../../tasks/jobs/end-waits-early.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { existing } from '../core/http-error.ts';

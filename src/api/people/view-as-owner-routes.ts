@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endView, viewAccountAs, viewMs } from '../../accounts/people/account-views.ts';
+import { endView, viewAccountAs, viewMs } from '../../accounts/people/view-account-as-owner.ts';
 import { meSchema, presentMe } from '../sign-in/answer-signed-in.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError } from '../core/http-error.ts';

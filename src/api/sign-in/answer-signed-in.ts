@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { roles } from '../../accounts/people/role.ts';
 import type { SignedIn } from '../../accounts/sign-in/session-terms.ts';
 import { accountsOfUser, type OwnAccount } from '../../accounts/people/memberships.ts';
-import { type AccountView, findView } from '../../accounts/people/account-views.ts';
+import { type AccountView, findView } from '../../accounts/people/view-account-as-owner.ts';
 import { announcementSchema, presentAnnouncement } from '../operators/announcement-view.ts';
 import { readAnnouncement } from '../../accounts/operators/announcement.ts';
 import type { NewSession } from '../../accounts/sign-in/sessions.ts';

@@ -87,7 +87,7 @@ type RequestedOrder = {
   /** Instead of the header of that name; undefined for none. */
   readonly idempotency?: { readonly key: string | undefined };
   /** Set if identical requests by the API key are attempts at one task while it is unfinished, and for this time after its success. */
-  readonly mergesAfterEndMs?: number;
+  readonly mergesAfterSuccessMs?: number;
 };
 
 /** Places the order of a request of any API, and sets the headers of its response. */
@@ -115,8 +115,8 @@ const maxBackoffMs = 60_000;
 
 type Attempt = Pick<NewTask, 'attempt' | 'repeatWindowMs'>;
 
-function attemptOf(ctx: Context, { caller, mergesAfterEndMs }: RequestedOrder): Attempt {
-  if (mergesAfterEndMs !== undefined) return { attempt: 'running', repeatWindowMs: mergesAfterEndMs };
+function attemptOf(ctx: Context, { caller, mergesAfterSuccessMs }: RequestedOrder): Attempt {
+  if (mergesAfterSuccessMs !== undefined) return { attempt: 'running', repeatWindowMs: mergesAfterSuccessMs };
   const marked = markedAttempt(ctx);
   return caller.mergeRepeats === true ? { ...marked, attempt: 'merged' } : marked;
 }

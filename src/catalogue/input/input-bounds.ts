@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { allowedValuesText, type RefuseUrl, urlSchema } from './request-text.ts';
-import { notListMessage, notNumberMessage } from './spellings.ts';
+import { notListMessage, notNumberMessage } from './spelling-suggestions.ts';
 
 // The bounds that a model of the catalogue may set for its fields, and the schemas of requests that follow from them.
 
@@ -30,7 +30,7 @@ export type Ratio = (typeof ratios)[number];
 export type MediaKind = 'image' | 'video' | 'audio';
 
 /** The model that a request is for, and the addresses that the installation rejects. */
-export type FieldRules = { readonly model: string; readonly refuseMediaUrl: RefuseUrl };
+export type FieldContext = { readonly model: string; readonly refuseMediaUrl: RefuseUrl };
 
 /** A value of `values`, and the one that is used by default. */
 export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
@@ -102,7 +102,7 @@ export type VideoBounds = ClipBounds & { readonly maxPixels: number };
 
 export function urlsSchema(
   { min = 0, max }: CountBounds,
-  { refuseMediaUrl }: FieldRules,
+  { refuseMediaUrl }: FieldContext,
   kind: MediaKind,
   description: string,
 ) {

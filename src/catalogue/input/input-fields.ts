@@ -3,7 +3,7 @@ import {
   inputLimits,
   resolutions,
   ratios,
-  type FieldRules,
+  type FieldContext,
   type MediaKind,
   choice,
   durationBounds,
@@ -25,7 +25,13 @@ import {
 } from './input-bounds.ts';
 import { defaultOptions, inputOptions, optionsSchema, type OptionsBounds, type OptionValue } from './input-options.ts';
 import { fitsCharacters, isBlank, isPlainText, notPlainTextMessage, required, urlSchema } from './request-text.ts';
-import { notAmongMessage, notBooleanMessage, notSeedMessage, ratioSpelling, resolutionSpelling } from './spellings.ts';
+import {
+  notAmongMessage,
+  notBooleanMessage,
+  notSeedMessage,
+  ratioSpelling,
+  resolutionSpelling,
+} from './spelling-suggestions.ts';
 
 // The vocabulary of a create request: each field of `input` is declared once,
 // here. A model of the catalogue selects fields and bounds them. Validation,
@@ -46,7 +52,7 @@ export type InputField<Value, Bounds, Kind extends FieldKind = FieldKind> = {
   /** The bounds of the specification, which hold in models without `input`; a field without them is not part of such models. */
   readonly standard?: NoInfer<Bounds>;
   /** The values that a client may send; null and absence mean the default. */
-  readonly request: (bounds: NoInfer<Bounds>, rules: FieldRules) => z.ZodType<NoInfer<Value> | null | undefined>;
+  readonly request: (bounds: NoInfer<Bounds>, rules: FieldContext) => z.ZodType<NoInfer<Value> | null | undefined>;
   /** The value of a request that leaves the field out. */
   readonly standardValue?: (bounds: NoInfer<Bounds>) => NoInfer<Value> | undefined;
   /** The value as the record shows it. */

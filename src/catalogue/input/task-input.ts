@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FieldRules, MediaKind } from './input-bounds.ts';
+import type { FieldContext, MediaKind } from './input-bounds.ts';
 import { type InputField, inputFields } from './input-fields.ts';
 
 // The input of a task, and the input that a model declares: selections from the vocabulary of `input-fields.ts`.
@@ -58,7 +58,7 @@ export function fieldsOfModel({ fields }: ModelInput): readonly FieldName[] {
 }
 
 /** The schema of one field in a request. */
-export function fieldSchema(input: ModelInput, name: FieldName, rules: FieldRules): z.ZodType {
+export function fieldSchema(input: ModelInput, name: FieldName, rules: FieldContext): z.ZodType {
   return anyField(name).request(input.fields[name] as never, rules);
 }
 

@@ -5,7 +5,7 @@ import { brand } from '../api/page-brand.ts';
 import type { Me } from '../api/contract.ts';
 import { failureOf } from '../api/problem.ts';
 import { signOut, useSignedIn } from '../api/session.ts';
-import { deleteDrafts } from '../features/playground/draft/draft-key.ts';
+import { deleteDrafts } from '../features/playground/draft/draft-storage-key.ts';
 import { signInPaths } from '../paths.ts';
 import { Menu } from '../ui/controls/menu.tsx';
 import { toast } from '../ui/feedback/toast.tsx';

@@ -67,9 +67,9 @@ export type MarginQuery = {
 };
 
 /** Credits that accounts gained or lost in a period, except through tasks. */
-export type BookedCredits = { readonly section: string; readonly entries: number; readonly credits: number };
+export type CreditsOutsideTasks = { readonly section: string; readonly entries: number; readonly credits: number };
 
-export const readBookedCredits = many<BookedCredits, [period: Pick<MarginQuery, 'fromMs' | 'toMs'>]>({
+export const readBookedCredits = many<CreditsOutsideTasks, [period: Pick<MarginQuery, 'fromMs' | 'toMs'>]>({
   name: 'read-booked-credits',
   plannedAnew: true,
   text: `

@@ -6,7 +6,7 @@ import {
   maxRequests,
   requestRetentionMs,
   signInTryRetentionMs,
-} from './retention-periods.ts';
+} from './fixed-retention-periods.ts';
 
 // The tables that grow with use, for docs/operations/growth.md. A test compares them with the schema.
 

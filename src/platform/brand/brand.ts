@@ -17,7 +17,7 @@ export type Brand = {
 
 export const ownName = 'Videogen';
 
-export const ownBrand: Brand = {
+export const defaultBrand: Brand = {
   name: ownName,
   logo: undefined,
   accent: undefined,

@@ -34,17 +34,21 @@ const words: Readonly<Record<MailKind, Words>> = {
 export type MailText = { readonly subject: string; readonly text: string };
 
 /** `support` is an address that the signature names. */
-export type MailService = { readonly name: string; readonly publicUrl: string; readonly support?: string | undefined };
+export type MailSignature = {
+  readonly name: string;
+  readonly publicUrl: string;
+  readonly support?: string | undefined;
+};
 
 /** Writes a mail in plain text. `url` leads to the service. */
-export function writeMail(kind: MailKind, service: MailService, url: string, expiresAt: number): MailText {
+export function writeMail(kind: MailKind, service: MailSignature, url: string, expiresAt: number): MailText {
   const { subject, before, after } = words[kind];
   const until = `The link works once, until ${new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')} UTC.`;
   const lines = [before, url, ...(kind === 'registered' ? [] : [until]), after, signatureOf(service)];
   return { subject: `${subject} (${service.name})`, text: `${lines.join('\n\n')}\n` };
 }
 
-function signatureOf({ name, publicUrl, support }: MailService): string {
+function signatureOf({ name, publicUrl, support }: MailSignature): string {
   const lines = [name, publicUrl, ...(support === undefined ? [] : [`Support: ${support.replace(/^mailto:/, '')}`])];
   return `-- \n${lines.join('\n')}`;
 }

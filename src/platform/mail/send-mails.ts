@@ -1,4 +1,4 @@
-import { type MailService, writeMail } from './mail.ts';
+import { type MailSignature, writeMail } from './mail.ts';
 import { type DueMail, endMail, maxAttempts, takeDueMails } from './mail-queue.ts';
 import { type Mailer, MailRefused } from './mailer.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
@@ -11,7 +11,7 @@ export type MailSender = {
   readonly db: Database;
   readonly box: SecretBox;
   readonly mailer: Mailer;
-  readonly service: MailService;
+  readonly service: MailSignature;
   readonly log: Log;
 };
 

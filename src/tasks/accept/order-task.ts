@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../accounts/keys/api-key.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
-import { uploadErrors } from '../../media/references/upload-errors.ts';
+import { uploadErrors } from '../../media/references/check-named-uploads.ts';
 import type { TaskEvents } from '../task-metric-events.ts';
 import { imageRefusalOfModel } from '../../catalogue/models/upstreams-for-task.ts';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';

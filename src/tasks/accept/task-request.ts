@@ -19,7 +19,7 @@ import {
   withDefaults,
 } from '../../catalogue/input/task-input.ts';
 import { isBlank, type RefuseUrl, required, urlSchema } from '../../catalogue/input/request-text.ts';
-import { unknownModelMessage } from '../../catalogue/input/spellings.ts';
+import { unknownModelMessage } from '../../catalogue/input/spelling-suggestions.ts';
 import type { TaskParam } from '../../catalogue/tasks/task.ts';
 import { isUploadPreview, uploadFromUrl } from '../../media/references/upload-rules.ts';
 

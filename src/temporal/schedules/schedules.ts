@@ -67,7 +67,7 @@ export const scheduleNames = Object.keys(schedules) as readonly ScheduleName[];
  */
 export async function ensureSchedules(client: Client, queues: TaskQueues): Promise<void> {
   for (const name of scheduleNames) {
-    if (await createSchedule(client, queues, name)) continue;
+    if (await createMissingSchedule(client, queues, name)) continue;
     const handle = client.schedule.getHandle(scheduleId(queues, name));
     await callWithin(client, limitMs, () =>
       handle.update(({ spec, policies, state }) => ({ spec, policies, state, action: actionOf(queues, name) })),
@@ -77,7 +77,7 @@ export async function ensureSchedules(client: Client, queues: TaskQueues): Promi
 }
 
 /** Creates a schedule and triggers a first run; returns false when it exists, and leaves it alone. */
-export async function createSchedule(client: Client, queues: TaskQueues, name: ScheduleName): Promise<boolean> {
+export async function createMissingSchedule(client: Client, queues: TaskQueues, name: ScheduleName): Promise<boolean> {
   const { every } = schedules[name];
   try {
     await callWithin(client, limitMs, () =>

@@ -3,7 +3,7 @@ import type { TaskQueues } from '../connection/task-queues.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Emits } from '../../platform/metrics/emits.ts';
 import type { ScheduleChecked } from './housekeeping-steps.ts';
-import { createSchedule, type ScheduleName, scheduleNames } from './schedules.ts';
+import { createMissingSchedule, type ScheduleName, scheduleNames } from './schedules.ts';
 import { registerSearchAttributes } from '../connection/search-attributes.ts';
 import { repeat } from '../../platform/timing/repeat.ts';
 
@@ -26,7 +26,7 @@ export async function watchSchedules(
   const check = async (schedule: ScheduleName, registered: Promise<unknown>) => {
     try {
       await registered;
-      if (await createSchedule(client, queues, schedule)) log.warn({ schedule }, 'schedule re-created');
+      if (await createMissingSchedule(client, queues, schedule)) log.warn({ schedule }, 'schedule re-created');
       events.emit({ kind: 'schedule_checked', queue: queues.tasks, schedule, isPresent: true });
     } catch (error) {
       if (signal.aborted) return;

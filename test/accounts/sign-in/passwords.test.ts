@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ownBrand } from '../../../src/platform/brand/brand.ts';
+import { defaultBrand } from '../../../src/platform/brand/brand.ts';
 import { explainWeakPassword } from '../../../src/api/sign-in/check-password.ts';
 import { hashPassword, verifyPassword, PasswordsBusy } from '../../../src/accounts/sign-in/passwords.ts';
 import { inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';
@@ -19,7 +19,7 @@ let sibling: HttpService;
 before(async () => {
   frozen = await createFrozenDatabase({ now: new Date().toISOString() });
   service = await startHttpService({ database: frozen });
-  sibling = await startHttpService({ database: service.database, brand: { ...ownBrand, name: 'Harbour & Film' } });
+  sibling = await startHttpService({ database: service.database, brand: { ...defaultBrand, name: 'Harbour & Film' } });
 });
 after(async () => {
   await sibling.close();

@@ -2,7 +2,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
-import { suspendAccountAs } from '../../../src/accounts/accounts.ts';
+import { setAccountSuspendedAs } from '../../../src/accounts/accounts.ts';
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { DatabaseBusy, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { type FakeStripe, startFakeStripe } from '../../fakes/stripe/stripe.ts';
@@ -147,7 +147,7 @@ test('403 members cannot buy, and neither can owners of a suspended account', as
   const { accountId, person } = await newMember(service, 'viewer');
   assertRefused(await buy(person, accountId), 403, /^only owners/);
   const suspended = await newMember(service);
-  await suspendAccountAs(service.database.db, shell, { ...suspended, suspended: true, reason: 'test' });
+  await setAccountSuspendedAs(service.database.db, shell, { ...suspended, suspended: true, reason: 'test' });
   assertRefused(await buy(suspended.person, suspended.accountId), 403, /^the account is suspended$/);
 });
 

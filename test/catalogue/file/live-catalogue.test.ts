@@ -7,6 +7,7 @@ import { secretReader } from '../../../src/run/config/config.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 import { createLiveCatalogue, type LiveSource } from '../../../src/catalogue/file/live-catalogue.ts';
 import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
+import { assertSince } from '../../support/assert-since.ts';
 
 const workflow = JSON.stringify({ 1: { class_type: 'SaveVideo' } });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import sharp from 'sharp';
-import { findAccount, suspendAccountAs } from '../../../src/accounts/accounts.ts';
+import { findAccount, setAccountSuspendedAs } from '../../../src/accounts/accounts.ts';
 import { parseAccent } from '../../../src/platform/brand/accent.ts';
 import type { Brand } from '../../../src/platform/brand/brand.ts';
 import { setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
@@ -112,7 +112,7 @@ test(
     await page.getByText('Your balance is low').waitFor({ state: 'detached' });
 
     await setProviderSwitchAs(db, shell, { provider: 'preview', state: 'draining', reason: 'the cellar is wet' });
-    await suspendAccountAs(db, shell, { accountId, suspended: true, reason: 'Unpaid invoice 7' });
+    await setAccountSuspendedAs(db, shell, { accountId, suspended: true, reason: 'Unpaid invoice 7' });
     await page.reload();
     await page
       .getByText(/video generation are temporarily unavailable\. Tasks wait, and start automatically once/)

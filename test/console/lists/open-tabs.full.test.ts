@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { suspendAccountAs } from '../../../src/accounts/accounts.ts';
+import { setAccountSuspendedAs } from '../../../src/accounts/accounts.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
@@ -88,7 +88,7 @@ test('Download asks for an attachment, which browsers save also from a bucket', 
 test('a suspended account is shown a banner with the operator’s reason', { skip }, async () => {
   const { accountId } = await service.newAccount(0);
   const suspension = { accountId, suspended: true, reason: 'The invoice of October is not paid.' };
-  await suspendAccountAs(service.database.db, { kind: 'command_line', name: 'ada' }, suspension);
+  await setAccountSuspendedAs(service.database.db, { kind: 'command_line', name: 'ada' }, suspension);
   const { page } = await visitor.signedIn({ [accountId]: 'viewer' });
   await page.goto(`${service.url}/console/a/${accountId}`);
   const banner = page.getByRole('status').filter({ hasText: 'This account is suspended' });

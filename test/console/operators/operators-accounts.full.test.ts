@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { settled, show } from '../../support/console/console-visitor.ts';
-import { findAccount, limitAccountAs, suspendAccountAs } from '../../../src/accounts/accounts.ts';
+import { findAccount, limitAccountAs, setAccountSuspendedAs } from '../../../src/accounts/accounts.ts';
 import { plainRequest } from '../../support/service/http-service.ts';
 import { type Person } from '../../support/service/person.ts';
 import { actionsOn, type SeededOperatorsStage, startSeededOperatorsStage } from './operators-stage.ts';
@@ -143,7 +143,7 @@ describe('an operator and an account', { skip }, () => {
     await open(`/ops/accounts/${accountId}`);
     await choose('Suspend');
     await dialog().getByLabel('Reason').fill('Unpaid invoices');
-    await suspendAccountAs(db, shell, { accountId, suspended: true, reason: 'Fraud' });
+    await setAccountSuspendedAs(db, shell, { accountId, suspended: true, reason: 'Fraud' });
     await show(page, 'visible');
     await page.getByText('This account is suspended').waitFor();
     await confirm('Suspend account');

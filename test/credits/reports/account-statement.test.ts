@@ -13,7 +13,7 @@ import {
   requireSum,
   sumSections,
 } from '../../../src/credits/reports/account-statement.ts';
-import { ownBrand } from '../../../src/platform/brand/brand.ts';
+import { defaultBrand } from '../../../src/platform/brand/brand.ts';
 import { statementHtml } from '../../../src/api/credits/statement-page.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
@@ -190,7 +190,7 @@ describe('no entry is missing from a statement:', () => {
     const empty = await readStatement(db(), { accountId, ...month });
     const sections = sumSections(empty).map(({ section }) => section);
     assert.deepEqual([...ledgerKinds, 'code', 'top_up', 'top_up_reversal'].toSorted(), sections.toSorted());
-    const page = statementHtml(empty, ownBrand);
+    const page = statementHtml(empty, defaultBrand);
     for (const section of statementSections) assert.ok(page.includes(`<td>${sectionTitle(section)}</td>`), section);
   });
 
@@ -208,7 +208,7 @@ describe('no entry is missing from a statement:', () => {
     await database.close();
     assert.equal(read.closing, 5);
     assert.deepEqual(sumSections(read).at(-1), { section: 'cashback', entries: 1, credits: 5 });
-    assert.match(statementHtml(read, ownBrand), /<h2>cashback<\/h2>[^]*from tomorrow/);
+    assert.match(statementHtml(read, defaultBrand), /<h2>cashback<\/h2>[^]*from tomorrow/);
   });
 
   test('bookings beyond the limit are one line with their sum', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { parseAccent } from '../../../src/platform/brand/accent.ts';
-import { type Brand, brandToken, mailServiceOf, ownBrand } from '../../../src/platform/brand/brand.ts';
+import { type Brand, brandToken, mailServiceOf, defaultBrand } from '../../../src/platform/brand/brand.ts';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
 import { createTestCallbacks } from '../../../src/tasks/callbacks/send-test-callback.ts';
 import { readConfig } from '../../../src/run/config/config.ts';
@@ -190,5 +190,5 @@ test('callbacks are sent under the name, and their headers do not name the softw
 test('a name becomes a token of ASCII', () => {
   const names = ['Videogen', 'Harbour & Söhne Film', 'Клипы', ' a  b_c ', 'x-1'];
   assert.deepEqual(names.map(brandToken), ['Videogen', 'Harbour-Sohne-Film', 'video-api', 'a-b-c', 'x-1']);
-  assert.equal(mailServiceOf(ownBrand, 'https://video.example.com').name, 'video.example.com');
+  assert.equal(mailServiceOf(defaultBrand, 'https://video.example.com').name, 'video.example.com');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
 import { createMailQueue, mailKeyPurpose, maxAttempts } from '../../../src/platform/mail/mail-queue.ts';
-import { mailServiceOf, ownBrand } from '../../../src/platform/brand/brand.ts';
+import { mailServiceOf, defaultBrand } from '../../../src/platform/brand/brand.ts';
 import { sendDueMails, sendMailsUntilClosed } from '../../../src/platform/mail/send-mails.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import type { SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.ts';
@@ -47,7 +47,7 @@ const senderTo = (url: string, silentMs?: number) => ({
   db: service.database.db,
   box,
   mailer: createMailer({ url, from }, silentMs === undefined ? {} : { silentMs }),
-  service: mailServiceOf(ownBrand, service.url),
+  service: mailServiceOf(defaultBrand, service.url),
   log: service.deps.log,
 });
 const sendAll = () => sendDueMails(senderTo(mailServer.url));

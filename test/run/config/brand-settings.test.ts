@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { ownBrand } from '../../../src/platform/brand/brand.ts';
+import { defaultBrand } from '../../../src/platform/brand/brand.ts';
 import { readConfig } from '../../../src/run/config/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'videogen-brand-'));
@@ -15,7 +15,7 @@ function fileOf(name: string, bytes: Buffer | string): string {
 }
 
 test('without settings the service has its own name and look', () => {
-  assert.deepEqual(readConfig({}).brand, ownBrand);
+  assert.deepEqual(readConfig({}).brand, defaultBrand);
 });
 
 test('a support address is an e-mail or a page, and links are pages', () => {

@@ -178,7 +178,7 @@ export async function becomes<T>(what: string, read: () => Promise<T>, expected:
   await waitFor(what, isThere).catch(() => assert.deepEqual(last, expected, what));
 }
 
-/** The drafts of the playground that this browser keeps (src/console/features/playground/draft/draft-key.ts); null without any. */
+/** The drafts of the playground that this browser keeps (src/console/features/playground/draft/draft-storage-key.ts); null without any. */
 export async function keptDrafts(page: Page): Promise<string | null> {
   return await page.evaluate<string | null>(`localStorage.getItem('console-drafts')`);
 }

@@ -1,5 +1,5 @@
 import { SMTPServer } from 'smtp-server';
-import { mailServiceOf, ownBrand } from '../../../src/platform/brand/brand.ts';
+import { mailServiceOf, defaultBrand } from '../../../src/platform/brand/brand.ts';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
 import { sendDueMails } from '../../../src/platform/mail/send-mails.ts';
 import type { SecretBox } from '../../../src/platform/secrets/secret-box.ts';
@@ -127,6 +127,6 @@ export async function deliveredTo(
 ) {
   const { db, log } = deps;
   const mailer = createMailer({ url, from: 'Videogen <no-reply@example.com>' });
-  await sendDueMails({ db, box, mailer, service: mailServiceOf(ownBrand, serviceUrl), log });
+  await sendDueMails({ db, box, mailer, service: mailServiceOf(defaultBrand, serviceUrl), log });
   return received.filter(({ to }) => to === email);
 }

@@ -7,7 +7,7 @@ import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts'
 import type { Model } from '../../../src/catalogue/models/model.ts';
 import type { Scope } from '../../../src/accounts/keys/api-key.ts';
 import { createTaskRequestParser } from '../../../src/tasks/accept/task-request.ts';
-import { ownBrand } from '../../../src/platform/brand/brand.ts';
+import { defaultBrand } from '../../../src/platform/brand/brand.ts';
 import { type AppNeeds, createApp } from '../../../src/api/app.ts';
 import { createLimiters } from '../../../src/api/core/limits/limiters.ts';
 import { noModerator } from '../../../src/providers/moderation/moderator.ts';
@@ -122,7 +122,7 @@ export async function startHttpService({
     isTrustedProxy: (address) => address === '127.0.0.1',
     progressOf: () => Promise.resolve(0),
     catalogueState: () => ({ path: undefined, version: 'built-in', loadedAt: 0, refused: undefined }),
-    brand: ownBrand,
+    brand: defaultBrand,
     payments: undefined,
     seenTasks: createSeenTasks(orders.db, orders.log),
     requestLog: noRequestLog,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { didYouMean } from '../../../platform/text/did-you-mean.ts';
-import { withSuggestion } from '../../../catalogue/input/spellings.ts';
+import { withSuggestion } from '../../../catalogue/input/spelling-suggestions.ts';
 import { required } from '../../core/request-fields.ts';
 import { readTextCommands } from '../../../catalogue/models/text-commands.ts';
 import type { FieldError } from '../../../platform/text/field-errors.ts';

@@ -1,10 +1,10 @@
-import type { NeedsOf } from '../../core/define-endpoint.ts';
+import type { DepsOfAll } from '../../core/define-endpoint.ts';
 import type { IngressShape } from '../shape.ts';
 import { arkErrors } from './ark-error.ts';
 import { arkEndpoints } from './ark-routes.ts';
 import { presentArkTask } from './ark-task.ts';
 
-export const ark: IngressShape<NeedsOf<(typeof arkEndpoints)[number]>> = {
+export const ark: IngressShape<DepsOfAll<(typeof arkEndpoints)[number]>> = {
   ...arkErrors,
   description: 'Clients of BytePlus ModelArk and Volcengine Ark work with the base URL `/api/v3` of this service.',
   basePath: '/api/v3',

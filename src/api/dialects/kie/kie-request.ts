@@ -1,7 +1,7 @@
 import { isObject } from '../../../platform/text/json.ts';
 import { type FieldError, maxFieldErrors } from '../../../platform/text/field-errors.ts';
 import { type ModelCatalogue, modelOfAlias, namesOfModels } from '../../../catalogue/models/model.ts';
-import { unknownModelMessage } from '../../../catalogue/input/spellings.ts';
+import { unknownModelMessage } from '../../../catalogue/input/spelling-suggestions.ts';
 import { fieldsOfModel, inputFieldNames, type ModelInput, standardInput } from '../../../catalogue/input/task-input.ts';
 import { inputFields } from '../../../catalogue/input/input-fields.ts';
 import type { ParsedTaskRequest, RequestRules } from '../../../tasks/accept/task-request.ts';

@@ -1,4 +1,4 @@
-import type { NeedsOf } from '../../core/define-endpoint.ts';
+import type { DepsOfAll } from '../../core/define-endpoint.ts';
 import type { IngressShape } from '../shape.ts';
 import { openAIErrors } from './openai-error.ts';
 import { openAIModelEndpoints } from './openai-models.ts';
@@ -6,7 +6,7 @@ import { openAIVideoEndpoints } from './openai-routes.ts';
 
 const endpoints = [...openAIVideoEndpoints, ...openAIModelEndpoints];
 
-export const openAI: IngressShape<NeedsOf<(typeof endpoints)[number]>> = {
+export const openAI: IngressShape<DepsOfAll<(typeof endpoints)[number]>> = {
   ...openAIErrors,
   description: 'OpenAI’s videos API: set the base URL of its clients to `/v1` of this service.',
   basePath: '/v1',

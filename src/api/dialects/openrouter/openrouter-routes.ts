@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
 import { type PriceDeps, presentPrices } from '../../credits/price-view.ts';
-import { defineEndpoint, type NeedsOf } from '../../core/define-endpoint.ts';
+import { defineEndpoint, type DepsOfAll } from '../../core/define-endpoint.ts';
 import type { WithClock } from '../../core/endpoint.ts';
 import { existing } from '../../core/http-error.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../../core/idempotency-key.ts';
@@ -99,7 +99,7 @@ const download = defineEndpoint({
 // `listModels` comes before `retrieve`, whose path matches it, too.
 const endpoints = [create, listModels, retrieve, download];
 
-export const openRouter: IngressShape<NeedsOf<(typeof endpoints)[number]>> = {
+export const openRouter: IngressShape<DepsOfAll<(typeof endpoints)[number]>> = {
   ...shape,
   description:
     'The paths of OpenRouter’s video API. Its clients work when their base URL is `/api/v1` of this service.',

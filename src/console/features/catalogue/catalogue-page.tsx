@@ -2,7 +2,7 @@ import type { LoadedCatalogue } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { amountWords, number } from '../../ui/figures.tsx';
+import { rateWords, number } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
@@ -111,12 +111,12 @@ function Prices({ model: { prices } }: { readonly model: Model }) {
         const current = amounts.findLast(({ fromTime }) => fromTime <= now);
         return (
           <li key={name}>
-            {prices.length > 1 && <code>{name}</code>} {current !== undefined && amountWords(current)}
+            {prices.length > 1 && <code>{name}</code>} {current !== undefined && rateWords(current)}
             {amounts
               .filter(({ fromTime }) => fromTime > now)
               .map((later) => (
                 <small key={later.fromTime} class="under">
-                  {amountWords(later)}, {catalogueText.from} <ExactTime ms={later.fromTime} />
+                  {rateWords(later)}, {catalogueText.from} <ExactTime ms={later.fromTime} />
                 </small>
               ))}
           </li>

@@ -8,7 +8,7 @@ import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { type BackLink, DetailPage } from '../../ui/lists/detail-page.tsx';
 import { Clapperboard, Layers } from '../../ui/controls/icons.ts';
-import { amountWords } from '../../ui/figures.tsx';
+import { rateWords } from '../../ui/figures.tsx';
 import { Card, type Fact, Facts, Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
@@ -101,7 +101,7 @@ function Prices({ model: { title, prices } }: { readonly model: Model }) {
             kind: 'end',
             cell: (price) => {
               const { current } = amountsAtTime(price, now);
-              return current === undefined ? <span class="faint">{modelsText.notYet}</span> : amountWords(current);
+              return current === undefined ? <span class="faint">{modelsText.notYet}</span> : rateWords(current);
             },
           },
           ...(isAnnounced
@@ -127,7 +127,7 @@ function Announced({ price, now }: { readonly price: Price; readonly now: number
     <>
       {amountsAtTime(price, now).announced.map((amounts) => (
         <div key={amounts.fromTime}>
-          {amountWords(amounts)}
+          {rateWords(amounts)}
           <small class="under">
             {modelsText.fromTime} <ExactTime ms={amounts.fromTime} />
           </small>

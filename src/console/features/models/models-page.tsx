@@ -6,7 +6,7 @@ import { paths } from '../../paths.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { Layers } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { amountWords } from '../../ui/figures.tsx';
+import { rateWords } from '../../ui/figures.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { useNow } from '../../ui/time.tsx';
@@ -80,7 +80,7 @@ function ModelCard({ model }: { readonly model: Model }) {
         {price !== undefined && (
           <p class="price">
             {model.prices.length > 1 && `${modelsText.from} `}
-            {amountWords(price)}
+            {rateWords(price)}
           </p>
         )}
       </div>

@@ -5,7 +5,7 @@ import { StateWord } from '../../ui/controls/badge.tsx';
 import { ChangeButton } from '../../ui/forms/change-button.tsx';
 import { Tags } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { amountWords } from '../../ui/figures.tsx';
+import { rateWords } from '../../ui/figures.tsx';
 import { Card } from '../../ui/page.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
 import { ExactTime, exactTime } from '../../ui/time.tsx';
@@ -90,7 +90,7 @@ function WithdrawButton({ price }: PriceProps) {
   const what =
     creditsPerSecond === null || creditsPerVideo === null
       ? endOf(accountId).toLowerCase()
-      : amountWords({ creditsPerSecond, creditsPerVideo });
+      : rateWords({ creditsPerSecond, creditsPerVideo });
   return (
     <>
       <ChangeButton size="small" variant="danger" onClick={() => setOpen(true)}>

@@ -1,5 +1,5 @@
 import { isObject } from '../../models/input-values.ts';
-import { draftKey } from './draft-key.ts';
+import { draftKey } from './draft-storage-key.ts';
 import { type Draft, emptyDraft, variantChoices } from './draft.ts';
 
 // The drafts of this browser, so that a form survives a reload and a closed tab. Signing out deletes them.

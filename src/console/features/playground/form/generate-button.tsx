@@ -1,7 +1,7 @@
 import type { Model } from '../../../api/contract.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { Sparkles } from '../../../ui/controls/icons.ts';
-import { amountWords, credits } from '../../../ui/figures.tsx';
+import { rateWords, credits } from '../../../ui/figures.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
 import { AddCredits } from './add-credits.tsx';
 import type { LivePrice } from './live-price.ts';
@@ -60,5 +60,5 @@ function balanceWords(balance: number | undefined, left: number | undefined, cou
 /** "33 credits per second of video", after the name of the price where a model has several. */
 export function priceWords(price: LivePrice['now'], { prices }: Model): string {
   if (price === undefined) return '';
-  return `${prices.length > 1 ? `${price.name}: ` : ''}${amountWords(price)}`;
+  return `${prices.length > 1 ? `${price.name}: ` : ''}${rateWords(price)}`;
 }

@@ -134,7 +134,7 @@ function spanOf({ min, max }: Of<'number'>): string {
 /** The description is for those who write requests: here a default is in sight, and only fields without one need a line. */
 function hintOf({ description, standard, needs, excludes, isRequired, control }: Field): string {
   const sentences = [
-    control.kind === 'media' && amountWords(control, isRequired),
+    control.kind === 'media' && rateWords(control, isRequired),
     // The label of a list of images needs no description.
     standard === undefined && !(control.kind === 'media' && control.isList && control.media === 'image') && description,
     needs.length > 0 && playgroundText.needs(needs.map(fieldWord).join(', ')),
@@ -143,7 +143,7 @@ function hintOf({ description, standard, needs, excludes, isRequired, control }:
   return sentences.filter(Boolean).join(' ');
 }
 
-function amountWords({ isList, min, max }: Of<'media'>, isRequired: boolean): string {
+function rateWords({ isList, min, max }: Of<'media'>, isRequired: boolean): string {
   if (!isList) return isRequired ? playgroundText.required : playgroundText.optional;
   if (min === 0) return playgroundText.optionalUpTo(max);
   return min === max ? playgroundText.exactly(min) : playgroundText.between(min, max);

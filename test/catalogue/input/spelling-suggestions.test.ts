@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ratioSpelling, resolutionSpelling, type Spelling } from '../../../src/catalogue/input/spellings.ts';
+import { ratioSpelling, resolutionSpelling, type Spelling } from '../../../src/catalogue/input/spelling-suggestions.ts';
 
 const spellings: readonly (readonly [spelling: Spelling, meanings: Readonly<Record<string, readonly string[]>>])[] = [
   [
