@@ -122,8 +122,8 @@ const generateVideo: Tool<TakeOrderDeps & ReadDeps & CancelDeps> = {
   description:
     'Starts a video. It costs credits; get_price returns how many. They are refunded if the task fails or is cancelled. It takes a ' +
     'minute or more: wait with `wait_seconds`, then call get_video until `state` is `success` or `fail`. An identical call returns the ' +
-    'same task, and uses no credits, until two minutes after its end; for another video from the same input, pass another ' +
-    '`idempotency_key`.',
+    'same task, and uses no credits, until two minutes after its success; after a failure it is a new task. For another video from ' +
+    'the same input, pass another `idempotency_key`.',
   annotations: { ...writes, openWorldHint: true, idempotentHint: false },
   guards: { scope: 'tasks:write', createsTask: true, refusesSuspended: true },
   takesTaskRequest: true,
