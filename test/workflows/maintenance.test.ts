@@ -1,11 +1,9 @@
 import { WorkflowFailedError } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import type { AccountPage, EmptiedPage } from '../../activities/close-account.ts';
 import { housekeepingSteps } from '../../src/temporal/schedules/housekeeping-steps.ts';
+import { pausesOf, withPlayedWorkflow } from '../support/workflows/played-workflow.ts';
 import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 
 // The workflows are the real ones and so are their timers; the clock is the test server's, and the activities are played.
@@ -13,18 +11,11 @@ const environment = await startTimeSkipping();
 const options = { skip: environment === undefined && 'the time-skipping test server is not to be had here' };
 after(() => environment?.teardown());
 
-const workflowBundle = { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) };
-
-/** Runs a workflow to its end on a worker with these activities, over all of its runs; returns how many timers the last run started. */
-async function runWorkflow(type: string, args: unknown[], activities: object): Promise<number> {
-  assert.ok(environment);
-  const { client, nativeConnection: connection } = environment;
-  const [taskQueue, workflowId] = [`test-${randomUUID()}`, randomUUID()];
-  const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities });
-  return worker.runUntil(async () => {
-    await client.workflow.execute(type, { workflowId, taskQueue, args });
-    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
-    return (events ?? []).filter((event) => event.timerStartedEventAttributes).length;
+/** Runs a workflow to its end with these activities, over all of its runs; returns the pauses of the last run in seconds. */
+function runWorkflow(type: string, args: unknown[], activities: object): Promise<readonly number[]> {
+  return withPlayedWorkflow(environment, { type, args, activities }, async (workflow) => {
+    await workflow.result();
+    return pausesOf(workflow);
   });
 }
 
@@ -35,11 +26,13 @@ function playedClosing(passes: readonly (readonly number[])[], finish: () => boo
   const pages = passes.flatMap((found) =>
     found.map((one, index) => ({ found: one, isLast: index === found.length - 1 })),
   );
-  const emptyAccountPage = async ({ after: from }: AccountPage): Promise<EmptiedPage> => {
+  const emptyAccountPage = async ({ accountId, after: from }: AccountPage): Promise<EmptiedPage> => {
+    assert.equal(accountId, 'alice');
     const page = pages[asked.push(from) - 1] ?? assert.fail('no more pages');
     return { found: page.found, after: page.isLast ? undefined : `task-${asked.length}` };
   };
-  const finishClosing = async () => {
+  const finishClosing = async (accountId: string) => {
+    assert.equal(accountId, 'alice');
     finished.push(asked.length);
     return finish();
   };
@@ -54,16 +47,21 @@ test('a closed account is emptied page by page until a pass over all tasks finds
     [0, 1],
     [0, 0],
   ]);
-  assert.equal(await runWorkflow('closeAccount', closing, activities), 2, 'pauses between the passes');
+  assert.deepEqual(await runWorkflow('closeAccount', closing, activities), [5, 10], 'pauses between the passes');
   assert.deepEqual(asked, [undefined, 'task-1', undefined, 'task-3', undefined, 'task-5']);
   assert.deepEqual(finished, [6]);
 });
 
 test('a closing that leaves something behind is not finished, and tries again', options, async () => {
   let tries = 0;
-  const { finished, activities } = playedClosing([[0], [0]], () => (tries += 1) === 2);
-  await runWorkflow('closeAccount', closing, activities);
-  assert.deepEqual(finished, [1, 2]);
+  const passes = Array.from({ length: 10 }, () => [0]);
+  const { finished, activities } = playedClosing(passes, () => (tries += 1) === passes.length);
+  const pauses = await runWorkflow('closeAccount', closing, activities);
+  assert.deepEqual(pauses, [5, 10, 20, 40, 80, 160, 320, 600, 600]);
+  assert.deepEqual(
+    finished,
+    passes.map((_, index) => index + 1),
+  );
 });
 
 test('the closing of a large account continues as new, from the page where it was', options, async () => {
@@ -74,6 +72,17 @@ test('the closing of a large account continues as new, from the page where it wa
   assert.deepEqual(asked, [undefined, ...large.slice(1).map((_, index) => `task-${index + 1}`)]);
   assert.deepEqual(finished, [201]);
 });
+
+test(
+  'a closing that continues as new remembers what its pass has found, and how often it has tried',
+  options,
+  async () => {
+    // The second pass ends with the first page of the second run.
+    const { finished, activities } = playedClosing([[1], [1, ...Array.from({ length: 199 }, () => 0)], [0]]);
+    assert.deepEqual(await runWorkflow('closeAccount', closing, activities), [10]);
+    assert.deepEqual(finished, [202]);
+  },
+);
 
 test('a step of housekeeping that fails keeps no other from its turn, and fails the run', options, async () => {
   const done: string[] = [];

@@ -13,19 +13,9 @@ import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // The workflows of a task and of its callback are the real ones, and the activities are played; the task has ended before.
-const shared = await startEnvironment();
+const shared = await startTimeSkipping();
 const options = { skip: shared === undefined && 'the time-skipping test server is not to be had here' };
 after(() => shared?.teardown());
-
-async function startEnvironment(): Promise<TestWorkflowEnvironment | undefined> {
-  const environment = await startTimeSkipping();
-  // The test server can add search attributes, but not list them, as our own registration does. 2 is a keyword.
-  await environment?.connection.operatorService.addSearchAttributes({
-    namespace: 'default',
-    searchAttributes: { TaskState: 2 },
-  });
-  return environment;
-}
 
 type Notified = {
   readonly taskId: string;
@@ -142,7 +132,7 @@ test(
 
 test('a task waits a minute at most for a worker that makes the attempt', options, async () => {
   // An activity that was never taken leaves the clock of its server locked for the tests behind it.
-  const own = await startEnvironment();
+  const own = await startTimeSkipping();
   try {
     const { inputs, limitSeconds, isTimedOut, ownWorkflow } = await notified(undefined, own);
     assert.deepEqual([pauses(inputs), ownWorkflow], [[5_000], 'delivered']);

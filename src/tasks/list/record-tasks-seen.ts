@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { CalledBy } from '../../accounts/keys/api-key.ts';
-import type { Database } from '../../platform/database/database.ts';
+import type { Runner } from '../../platform/database/statement.ts';
 import { recordTasksSeen } from '../accept/create-attempts.ts';
 
 /** Clients poll, and a task is recorded once. */
@@ -13,7 +13,7 @@ const maxRecorded = 50_000;
  */
 export type SeenTasks = { record(by: CalledBy, tasks: readonly { readonly taskId: string }[]): Promise<void> };
 
-export function createSeenTasks(db: Database, log: Logger): SeenTasks {
+export function createSeenTasks(db: Runner, log: Logger): SeenTasks {
   const recorded = new LRUCache<string, true>({ max: maxRecorded });
   return {
     record: async (by, tasks) => {

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { PaymentsUnavailable } from '../../../src/credits/payments/payment-provider.ts';
 import { applyPayment } from '../../../src/credits/payments/apply-payments.ts';
+import { bookCredits } from '../../../src/credits/ledger/credits.ts';
 import { listUngranted } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';
@@ -102,6 +103,21 @@ test('a payment for a closed account is granted, so that it can be returned', as
   records().refund(records().pay(sessionId), starter.price.minorUnits);
   await stage.deliver();
   assert.deepEqual(await stage.amountsOf(accountId), [starter.credits, -starter.credits]);
+});
+
+test('a payment that would exceed the largest balance grants nothing and is reported, until there is room for it', async () => {
+  const { db } = stage.database;
+  const accountId = await stage.newAccount(Number.MAX_SAFE_INTEGER - starter.credits + 1);
+  const { sessionId } = await stage.order(accountId);
+  records().pay(sessionId);
+  await stage.deliver();
+  const reasons = async () =>
+    (await listUngranted(db, 10)).flatMap(({ checkoutId, reason }) => (checkoutId === sessionId ? [reason] : []));
+  assert.deepEqual([await reasons(), await stage.stateOf(accountId)], [['balance_out_of_range'], ['open']]);
+  await bookCredits(db, { accountId, kind: 'adjustment', amount: -1, reason: 'room' });
+  await deliverOne(stage.stripe, lastEvent(), stage.deps);
+  assert.deepEqual([await reasons(), await stage.stateOf(accountId)], [[], ['paid']]);
+  assert.equal(await stage.balanceOf(accountId), Number.MAX_SAFE_INTEGER);
 });
 
 test('events about sessions and payments that are not ours are ignored, and counted', async () => {

@@ -10,5 +10,12 @@ export async function startTimeSkipping(): Promise<TestWorkflowEnvironment | und
   const { cacheFolder } = readConfig();
   const path = await fetchTestServer(cacheFolder, () => undefined).catch(() => undefined);
   if (path === undefined) return undefined;
-  return TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } });
+  const server = { executable: { type: 'existing-path', path } } as const;
+  const environment = await TestWorkflowEnvironment.createTimeSkipping({ server });
+  // The test server can add search attributes, but not list them, as our own registration does. 2 is a keyword.
+  await environment.connection.operatorService.addSearchAttributes({
+    namespace: 'default',
+    searchAttributes: { TaskState: 2 },
+  });
+  return environment;
 }

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
+import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import type { ReceiverError } from '../../../src/tasks/callbacks/receiver-error.ts';
+import { createTestCallbacks } from '../../../src/tasks/callbacks/send-test-callback.ts';
+import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
+import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, dataOf } from '../../support/service/operator-key.ts';
 
@@ -18,6 +26,8 @@ before(async () => {
   });
 });
 after(() => service.close());
+
+type Sent = { readonly type?: string; readonly eventId?: string; readonly data: Readonly<Record<string, unknown>> };
 
 const url = 'https://receiver.example/hook';
 const post = (key: string, body: object) => askWith(service, key)('POST', '/api/v1/callbacks/test', { body });
@@ -90,4 +100,44 @@ async function suspendedKey(): Promise<string> {
   const text = 'update accounts set suspended_at = now() where id = $1';
   await service.database.db.run({ name: 'test-suspend', text }, [accountId]);
   return key;
+}
+
+const aTask = { taskId: '00000000-0000-0000-0000-000000000000', state: 'success', failCode: null };
+for (const [event, data] of [
+  [undefined, aTask],
+  ['task.succeeded', aTask],
+  ['task.failed', { ...aTask, state: 'fail', failCode: 'internal' }],
+  ['task.cancelled', { ...aTask, state: 'fail', failCode: 'cancelled' }],
+  ['balance.low', { balance: 90, lowBalance: 100 }],
+  [
+    'key.cap_reached',
+    { subject: 'account', subjectId: aTask.taskId, period: 'total', cap: 1_000, spent: 1_000, resetTime: null },
+  ],
+] as const) {
+  test(`a test of ${event ?? 'a callback'} has the body and the signature of a real one`, async (t) => {
+    const receiver = await startCallbackReceiver();
+    t.after(receiver.close);
+    const { db } = service.database;
+    const box = createSecretBox('s'.repeat(32));
+    const { models } = builtInCatalogue();
+    const callbacks = createTestCallbacks({
+      ...{ db, box, log: service.deps.log, models: () => models, callbackFormatOf, serviceName: 'test', own: [] },
+      allow: parseAllowList('127.0.0.0/8'),
+    });
+    t.after(callbacks.close);
+    const { accountId } = await service.newAccount(0);
+    const order = { accountId, url: `${receiver.url}/hook`, dialect: 'native', ...(event && { event }) } as const;
+    assert.equal(await callbacks.send(order), 204);
+    const [{ headers, body } = assert.fail('nothing was sent')] = receiver.received;
+    const { type, eventId, data: sent } = JSON.parse(body) as Sent; // as it was sent
+    assert.deepEqual([type, eventId], event === undefined ? [undefined, undefined] : [event, aTask.taskId]);
+    const shown = 'state' in data ? { taskId: sent['taskId'], state: sent['state'], failCode: sent['failCode'] } : sent;
+    assert.deepEqual(shown, data);
+    const [secret = ''] = await ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event');
+    new Webhook(secret).verify(body, {
+      'webhook-id': String(headers['webhook-id']),
+      'webhook-timestamp': String(headers['webhook-timestamp']),
+      'webhook-signature': String(headers['webhook-signature']),
+    });
+  });
 }

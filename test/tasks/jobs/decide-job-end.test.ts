@@ -2,8 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { openProvider } from '../../../src/providers/registry.ts';
-import { endLostJob } from '../../../src/tasks/jobs/decide-job-end.ts';
-import { recordEvents } from '../../support/service/metric-event-sinks.ts';
+import type { Cost, UpstreamError } from '../../../src/providers/provider-contract.ts';
+import {
+  endAfterCancel,
+  endFailedJob,
+  endJob,
+  endJobWithTaskFailure,
+  endLostJob,
+} from '../../../src/tasks/jobs/decide-job-end.ts';
+import { failureFor, providerFailures } from '../../../src/tasks/jobs/job-failures.ts';
+import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
+import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
+import type { FakeTerms } from '../../support/tasks/fake-providers.ts';
 import { createFakeUpstream } from '../../support/tasks/fake-upstream.ts';
 import { taskParam } from '../../support/tasks/tasks.ts';
 import { poolStage, provider as name } from './pool-stage.ts';
@@ -29,4 +39,119 @@ test('the end of a lost job and its resubmission are counted once, by the attemp
     { kind: 'job_ended', job: { provider: name, pool, outcome: 'abandoned', ...unpriced, runMs: undefined } },
     { kind: 'provider_resubmission', provider: name },
   ]);
+});
+
+/** A job that runs upstream on these terms, and the attempt that follows it. */
+async function runningJob(terms: FakeTerms) {
+  const waiter = await stage.newTask(await stage.newAccount());
+  await stage.reserve(waiter, 100);
+  await stage.intend(waiter);
+  const { taskId } = waiter;
+  const { provider } = createFakeUpstream({ name });
+  const open = openProvider(provider, { ...provider.config, failedJobs: 'free', onLostJob: 'fail', ...terms });
+  const param = taskParam('a boat');
+  const attempt = {
+    deps: { db: stage.db, log: pino({ level: 'silent' }), events: silentEvents },
+    task: { taskId, param },
+  };
+  const job = { taskId, ordinal: 1, jobKey: taskId, pool: stage.pool, open, resubmissions: 0 };
+  const rows = async () =>
+    (await listProviderJobs(stage.db, taskId)).map(({ outcome, failure, isRepeatable, costBasis, costMicros }) => {
+      return { outcome, failCode: failure?.failCode, isRepeatable, cost: [costBasis, costMicros] };
+    });
+  return { waiter, attempt, job, rows, input: param.input };
+}
+
+const upstream: UpstreamError = { kind: 'upstream', detail: 'out of memory' };
+const content = (about: NonNullable<UpstreamError['about']>): UpstreamError => ({
+  kind: 'content',
+  about,
+  detail: 'a face',
+});
+const reported = (micros: number): Cost => ({ micros, currency: 'USD', basis: 'reported' });
+const resubmit = { onRefusedOutput: 'resubmit' } as const;
+const free = ['estimated', undefined];
+
+/** The terms of a job, its error, and its end: the failure of its task, whether another one may be made there, and the cost. */
+for (const [title, terms, error, cost, end] of [
+  ['a free job', {}, upstream, undefined, [undefined, false, free]],
+  ['a free job whose cost is reported as none', {}, upstream, reported(0), [undefined, false, ['reported', 0]]],
+  ['a free job with a cost', {}, upstream, reported(5), ['provider_rejected', false, ['reported', 5]]],
+  ['a billed job', { failedJobs: 'billed' }, upstream, undefined, ['provider_rejected', false, ['unknown', undefined]]],
+  ['a refused prompt', resubmit, content('prompt'), undefined, ['content_rejected', false, free]],
+  ['a refused video', {}, content('output'), undefined, ['content_rejected', false, free]],
+  ['a refused video that may be made again', resubmit, content('output'), undefined, [undefined, true, free]],
+  ['a refused sound that may be made again', resubmit, content('sound'), undefined, [undefined, true, free]],
+  [
+    'a refused video with a cost',
+    resubmit,
+    content('output'),
+    reported(5),
+    ['content_rejected', false, ['reported', 5]],
+  ],
+  ['an error about the video', resubmit, { ...upstream, about: 'output' }, undefined, [undefined, false, free]],
+] as const) {
+  test(`${title} ends its task, or leads to another job`, async () => {
+    const { attempt, job, rows, input } = await runningJob(terms);
+    const next = await endFailedJob(attempt, job, { error, ...(cost && { cost }) });
+    const [failCode, isRepeatable, costOfEnd] = end;
+    const failure = failureFor(error, input) ?? providerFailures.failed;
+    assert.deepEqual(
+      next,
+      failCode === undefined ? { kind: 'next' } : { kind: 'task_failed', failure, detail: error.detail },
+    );
+    assert.deepEqual(await rows(), [{ outcome: 'fail', failCode, isRepeatable, cost: costOfEnd }]);
+  });
+}
+
+test('a refused video is made again once in a task', async () => {
+  const { waiter, attempt, job, rows } = await runningJob(resubmit);
+  const refused = { error: { ...content('output'), code: 'E7' } };
+  assert.deepEqual(await endFailedJob(attempt, job, refused), { kind: 'next' });
+  await stage.reserve(waiter, 100, 2);
+  await stage.intend(waiter, 2);
+  const next = await endFailedJob(attempt, { ...job, ordinal: 2 }, refused);
+  assert.deepEqual([next.kind, 'detail' in next && next.detail], ['task_failed', 'E7: a face']);
+  assert.deepEqual(
+    (await rows()).map(({ failCode, isRepeatable }) => [failCode, isRepeatable]),
+    [
+      [undefined, true],
+      ['content_rejected', false],
+    ],
+  );
+});
+
+for (const [onLostJob, resubmissions, failCode] of [
+  ['fail', 0, 'provider_unavailable'],
+  ['resubmit', 1, undefined],
+  ['resubmit', 2, 'provider_unavailable'],
+] as const) {
+  test(`a job that is lost after ${resubmissions} others ends its task, or not, by onLostJob: ${onLostJob}`, async () => {
+    const { attempt, job, rows } = await runningJob({ onLostJob });
+    const next = await endLostJob(attempt, { ...job, resubmissions }, { why: 'it is lost', detail: 'no list' });
+    assert.equal(next.kind, failCode === undefined ? 'next' : 'task_failed');
+    const cost = ['unknown', undefined];
+    assert.deepEqual(await rows(), [{ outcome: 'abandoned', failCode, isRepeatable: false, cost }]);
+  });
+}
+
+test('of two ends of a job the first one counts', async () => {
+  const [decided, open] = [await runningJob({}), await runningJob({})];
+  const { failed, timeout } = providerFailures;
+  const fail = { outcome: 'fail', detail: 'first' } as const;
+  const late = { outcome: 'abandoned', detail: 'second' } as const;
+  const first = await endJobWithTaskFailure(decided.attempt, decided.job, failed, fail);
+  assert.deepEqual(first, { kind: 'task_failed', failure: failed, detail: 'first' });
+  const second = await endJobWithTaskFailure(decided.attempt, decided.job, timeout, late);
+  assert.deepEqual(second, { kind: 'task_failed', failure: failed });
+  assert.equal(await endJob(open.attempt.deps, open.job, fail), true);
+  assert.equal(await endJob(open.attempt.deps, open.job, late), false);
+  assert.equal((await endJobWithTaskFailure(open.attempt, open.job, timeout, late)).kind, 'undecided');
+});
+
+test('a job that was canceled is settled if it has stopped, and its cost stays if it is known', () => {
+  const end = (isSettled: boolean, cost: 'unknown' | undefined) => ({ outcome: 'abandoned', cost, isSettled });
+  assert.deepEqual(endAfterCancel('cancelled', { hasCost: false }), end(true, 'unknown'));
+  assert.deepEqual(endAfterCancel('ended', { hasCost: true }), end(true, undefined));
+  assert.deepEqual(endAfterCancel(undefined, { hasCost: false }), end(false, 'unknown'));
 });

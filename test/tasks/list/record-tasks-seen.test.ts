@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { createSeenTasks } from '../../../src/tasks/list/record-tasks-seen.ts';
+
+const key = (keyId: string) => ({ kind: 'key', keyId }) as const;
+const tasks = (...taskIds: readonly string[]) => taskIds.map((taskId) => ({ taskId }));
+
+function seenTasks() {
+  const state = { recorded: [] as unknown[], isDown: false };
+  const run = async (_statement: unknown, values: readonly unknown[] = []) => {
+    if (state.isDown) throw new Error('down');
+    state.recorded.push(values);
+    return [];
+  };
+  return { state, seen: createSeenTasks({ run }, pino({ level: 'silent' })) };
+}
+
+test('the tasks that a key reads are recorded once for each key, and those of a person not at all', async () => {
+  const { state, seen } = seenTasks();
+  const person = { kind: 'person', userId: 'u', email: 'a@b.example', isRecent: true } as const;
+  await seen.record(person, tasks('a'));
+  await seen.record(key('one'), tasks('a', 'b'));
+  await seen.record(key('one'), tasks('b', 'a'));
+  await seen.record(key('one'), tasks('b', 'c'));
+  await seen.record(key('two'), tasks('a'));
+  await seen.record(key('two'), []);
+  assert.deepEqual(state.recorded, [
+    [['a', 'b'], 'one'],
+    [['c'], 'one'],
+    [['a'], 'two'],
+  ]);
+});
+
+test('a read succeeds while it cannot be recorded, and is recorded with the next one', async () => {
+  const { state, seen } = seenTasks();
+  state.isDown = true;
+  await seen.record(key('one'), tasks('a'));
+  state.isDown = false;
+  await seen.record(key('one'), tasks('a'));
+  assert.deepEqual(state.recorded, [[['a'], 'one']]);
+});
