@@ -163,9 +163,13 @@ export const errorCatalogue = {
   too_many_sign_ups: apiError(429, 'too many people sign up; try again in an hour', {
     headers: { 'Retry-After': '3600' },
   }),
-  too_many_mails: apiError(429, 'too many e-mails were sent to this address or by this account, or wait for the mail server; try again in an hour', {
-    headers: { 'Retry-After': '3600' },
-  }),
+  too_many_mails: apiError(
+    429,
+    'too many e-mails were sent to this address or by this account, or wait for the mail server; try again in an hour',
+    {
+      headers: { 'Retry-After': '3600' },
+    },
+  ),
   headers_too_large: apiError(431, `the headers are larger than ${maxHeaderBytes / 1024} KiB`),
   internal: apiError(500, 'internal error; give the X-Request-Id to the operator'),
   // SDKs made by Stainless retry a 5xx without this header.

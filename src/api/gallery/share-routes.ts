@@ -55,7 +55,9 @@ const share = defineEndpoint({
       .int({ error: expireError })
       .max(maxUnixMs, { error: expireError })
       .nullish()
-      .meta({ description: `Unix milliseconds, at most ${maxLinkDays} days from now; 7 days from now by default. The link ends earlier if its video is deleted, at the latest with its retention.` }),
+      .meta({
+        description: `Unix milliseconds, at most ${maxLinkDays} days from now; 7 days from now by default. The link ends earlier if its video is deleted, at the latest with its retention.`,
+      }),
   }),
   data: z.strictObject({
     link: linkSchema,

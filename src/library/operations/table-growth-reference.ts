@@ -49,7 +49,10 @@ export const tableGrowth: Readonly<Record<string, Growth>> = {
   },
   sessions: { grows: 'a row per sign-in', shrinks: 'at its end, after 7 days at most' },
   sign_in_tries: { grows: 'a row per failed sign-in', shrinks: `after ${signInTryRetentionMs / hourMs} hour` },
-  one_time_links: { grows: 'a row per invitation, reset and sign-up', shrinks: `${days(linkRetentionMs)} past its end` },
+  one_time_links: {
+    grows: 'a row per invitation, reset and sign-up',
+    shrinks: `${days(linkRetentionMs)} past its end`,
+  },
   mails: { grows: 'a row per mail', shrinks: 'with the link that it carries' },
   start_credits: { grows: 'a row per mailbox with a start credit', shrinks: never },
   task_favorites: { grows: 'a row per favorite', shrinks: 'with the video of its task' },

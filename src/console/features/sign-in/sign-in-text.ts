@@ -30,7 +30,8 @@ export const signInText = {
     oidc_unavailable: 'Your identity provider did not respond. Try again later, or sign in another way.',
     oidc_expired: 'Signing in at your identity provider took too long. Try again.',
     oidc_failed: 'Your identity provider did not confirm your identity. Try again.',
-    oidc_not_invited: 'You don’t have an invitation yet, or your identity provider has not confirmed your e-mail. Ask an account owner or the operator, then try again.',
+    oidc_not_invited:
+      'You don’t have an invitation yet, or your identity provider has not confirmed your e-mail. Ask an account owner or the operator, then try again.',
   } as Readonly<Record<string, string>>,
   links: {
     setup: {
