@@ -1,11 +1,4 @@
-import {
-  ActivityCancellationType,
-  ActivityFailure,
-  ApplicationFailure,
-  proxyActivities,
-  proxyLocalActivities,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type { ChargedTask } from '../activities/confirm-charge.ts';
 import type { GenerationActivities, MainActivities } from '../activities/index.ts';
 import { retryPace } from '../src/tasks/step-retry-pause.ts';
@@ -42,8 +35,8 @@ const localBookkeeping = proxyLocalActivities<Bookkeeping>({
 
 /**
  * Runs the step as a local activity first, which adds one event to the history
- * instead of six. If that fails with an error that may be retried, the step
- * runs as an ordinary activity, whose retries add no events.
+ * instead of six. If that fails, the step runs as an ordinary activity, whose
+ * retries add no events. It also fails at once where a retry is forbidden.
  */
 export const bookkeeping: Bookkeeping = {
   chargeCredits: (task) => locallyFirst((steps) => steps.chargeCredits(task)),
@@ -54,9 +47,7 @@ export const bookkeeping: Bookkeeping = {
 async function locallyFirst<T>(step: (steps: Bookkeeping) => Promise<T>): Promise<T> {
   try {
     return await step(localBookkeeping);
-  } catch (error) {
-    const cause = error instanceof ActivityFailure ? error.cause : undefined;
-    if (cause instanceof ApplicationFailure && cause.nonRetryable === true) throw error;
+  } catch {
     return await step(remoteBookkeeping);
   }
 }

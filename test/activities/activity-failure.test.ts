@@ -5,7 +5,10 @@ import { withActivityFailures, withRetryRecorded } from '../../activities/activi
 import { TaskError } from '../../src/catalogue/tasks/task-error.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';
 
-const fails = (error: unknown) => () => Promise.reject(error);
+function fails(thrown: unknown) {
+  return () => Promise.reject(thrown);
+}
+
 const cause = new Error('of the upstream');
 
 test('an error about a task becomes a failure with its code, its sentence and its cause', async () => {
@@ -26,7 +29,7 @@ test('a result and any other error pass unchanged', async () => {
 });
 
 /** Returns the pause that was recorded after an attempt, by its number, which failed with this error. */
-async function recordedPause(error: unknown, attempt: number, isDown = false): Promise<unknown> {
+async function recordedPause(thrown: unknown, attempt: number, isDown = false): Promise<unknown> {
   const recorded: unknown[] = [];
   const run = async (_statement: unknown, values: readonly unknown[] = []) => {
     recorded.push(values);
@@ -35,9 +38,9 @@ async function recordedPause(error: unknown, attempt: number, isDown = false): P
   };
   const unused = () => assert.fail('not used');
   const db = { run, transaction: unused, runExclusive: unused, close: unused };
-  const work = () => withRetryRecorded(db, 'task', fails(error));
+  const work = () => withRetryRecorded(db, 'task', fails(thrown));
   const [made] = await Promise.allSettled([silentActivity({ workflowId: 'task', attempt }, work)]);
-  const message = error instanceof Error ? error.message : '';
+  const message = thrown instanceof Error ? thrown.message : '';
   assert.equal(made.status === 'rejected' && made.reason instanceof Error && made.reason.message, message);
   return recorded;
 }

@@ -44,10 +44,16 @@ async function attempt(postCallback: SendCallbackDeps['postCallback'], input: Om
 }
 
 const answered = (status: number | undefined, retryAfterMs?: number): CallbackAnswer => ({
-  ...{ startedAt, durationMs, status, retryAfterMs },
+  startedAt,
+  durationMs,
+  status,
+  retryAfterMs,
   error: status === undefined ? 'timeout' : undefined,
   responseHead: undefined,
-  exchange: exchangeOf({ headers: {}, body: '' }),
+  exchange: exchangeOf({
+    headers: {},
+    body: '',
+  }),
 });
 
 const pause = { isLast: false, nextPauseMs: 5_000 };
@@ -97,13 +103,13 @@ test('an attempt without a free slot is not counted, and is retried after a paus
   assert.deepEqual(rest, nothing);
   const error: unknown = outcome.status === 'rejected' ? outcome.reason : assert.fail('it was made');
   assert.ok(error instanceof ApplicationFailure);
-  const { type, message, nextRetryDelay, category, nonRetryable } = error;
+  const { type, message, category, nonRetryable } = error;
   assert.deepEqual(
-    { type, message, nextRetryDelay, category, nonRetryable: nonRetryable === true },
+    { type, message, nextRetryDelay: String(error.nextRetryDelay), category, nonRetryable: nonRetryable === true },
     {
       type: 'busy',
       message: 'receiver.test',
-      nextRetryDelay: 3_000,
+      nextRetryDelay: '3000',
       category: ApplicationFailureCategory.BENIGN,
       nonRetryable: false,
     },

@@ -7,13 +7,31 @@ import { taskParam } from '../support/tasks/tasks.ts';
 const param = taskParam('a boat');
 const links = { resultUrls: ['https://media.test/video'] };
 const result = {
-  ...{ videoKey: 'video', posterKey: 'poster', sha256: '0'.repeat(64), bytes: 7, hasAudio: false },
-  ...{ widthPx: 1_280, heightPx: 720, durationSeconds: 4.00049, framesPerSecond: 23.9766 },
+  videoKey: 'video',
+  posterKey: 'poster',
+  sha256: '0'.repeat(64),
+  bytes: 7,
+  hasAudio: false,
+  widthPx: 1280,
+  heightPx: 720,
+  durationSeconds: 4.00049,
+  framesPerSecond: 23.9766,
 };
 const waiting: Task = {
-  ...{ taskId: 'task', accountId: 'alice', param, state: 'waiting', priceName: 'standard' },
-  ...{ creditsCharged: 132, creditsRefunded: 0, failure: undefined, result: undefined, mediaDeletedAt: undefined },
-  ...{ createdAt: 1_000, updatedAt: 2_000, generationStartedAt: undefined, completedAt: undefined },
+  taskId: 'task',
+  accountId: 'alice',
+  param,
+  state: 'waiting',
+  priceName: 'standard',
+  creditsCharged: 132,
+  creditsRefunded: 0,
+  failure: undefined,
+  result: undefined,
+  mediaDeletedAt: undefined,
+  createdAt: 1e3,
+  updatedAt: 2e3,
+  generationStartedAt: undefined,
+  completedAt: undefined,
 };
 const generating: Task = { ...waiting, state: 'generating', generationStartedAt: 1_500 };
 const success: Task = { ...generating, state: 'success', completedAt: 4_000, result };
@@ -21,15 +39,19 @@ const failure = { failCode: 'timeout', failMsg: 'Too late.' } as const;
 const fail: Task = { ...generating, state: 'fail', completedAt: 5_000, creditsRefunded: 131, failure };
 
 const plain = {
-  ...{ taskId: 'task', model: param.model, param, resultJson: noLinks, failCode: null, failMsg: null, progress: 0 },
-  ...{
-    creditsCharged: 132,
-    creditsRefunded: 0,
-    costTime: null,
-    createTime: 1_000,
-    updateTime: 2_000,
-    completeTime: null,
-  },
+  taskId: 'task',
+  model: param.model,
+  param,
+  resultJson: noLinks,
+  failCode: null,
+  failMsg: null,
+  progress: 0,
+  creditsCharged: 132,
+  creditsRefunded: 0,
+  costTime: null,
+  createTime: 1e3,
+  updateTime: 2e3,
+  completeTime: null,
 };
 const video = { width: 1_280, height: 720, seconds: 4, framesPerSecond: 23.977, hasAudio: false, bytes: 7 };
 const ended = { ...plain, state: 'success', progress: 100, costTime: 2_500, completeTime: 4_000 };

@@ -127,9 +127,18 @@ function problemsOf(read: () => unknown): readonly string[] {
 
 test('every secret may be given as a file', () => {
   const names = [
-    ...['DATABASE_URL', 'VIDEOGEN_SECRET', 'VIDEOGEN_SECRET_PREVIOUS', 'TEMPORAL_API_KEY', 'TEMPORAL_PAYLOAD_KEYS'],
-    ...['VIDEOGEN_API_KEY', 'VIDEOGEN_OPERATOR_KEY', 'OIDC_CLIENT_SECRET', 'SMTP_URL', 'STRIPE_SECRET_KEY'],
-    ...['STRIPE_WEBHOOK_SECRET', 'MODERATION_KEY'],
+    'DATABASE_URL',
+    'VIDEOGEN_SECRET',
+    'VIDEOGEN_SECRET_PREVIOUS',
+    'TEMPORAL_API_KEY',
+    'TEMPORAL_PAYLOAD_KEYS',
+    'VIDEOGEN_API_KEY',
+    'VIDEOGEN_OPERATOR_KEY',
+    'OIDC_CLIENT_SECRET',
+    'SMTP_URL',
+    'STRIPE_SECRET_KEY',
+    'STRIPE_WEBHOOK_SECRET',
+    'MODERATION_KEY',
   ].map((name) => `${name}_FILE`);
   const problems = problemsOf(() => readConfig(Object.fromEntries(names.map((name) => [name, '/no/such/file']))));
   assert.deepEqual(

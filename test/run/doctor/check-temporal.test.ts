@@ -20,8 +20,10 @@ test('doctor reports the schedules and the queues of an installation without wor
   assert.deepEqual(await statesOf(target, []), shared);
   assert.deepEqual(await statesOf(target, ['callbacks']), [...shared, 'queue callbacks: error']);
   assert.deepEqual(await statesOf(target, ['tasks', 'generation']), [
-    ...[...shared, 'schedules: error'],
-    ...['queue tasks: error', 'queue generation: error'],
+    ...shared,
+    'schedules: error',
+    'queue tasks: error',
+    'queue generation: error',
   ]);
   assert.equal(await explainUnusableTemporal(target), undefined);
 });

@@ -20,8 +20,15 @@ const rows: readonly [role: DoctorRole, queues: string, checks: readonly string[
     'all',
     'tasks',
     [
-      ...['public address', 'callback addresses', 'image addresses', 'catalogue', ...servers],
-      ...[...files, 'ffmpeg', 'fonts', ...machine],
+      'public address',
+      'callback addresses',
+      'image addresses',
+      'catalogue',
+      ...servers,
+      ...files,
+      'ffmpeg',
+      'fonts',
+      ...machine,
     ],
   ],
 ];

@@ -19,9 +19,20 @@ function optionsOf(extra: Environment) {
 }
 
 const main = [
-  ...['chargeCredits', 'storeResult', 'completeTask', 'refundCredits', 'auditBooks', 'housekeep', 'reconcilePayments'],
-  ...['testProvider', 'reconcileTasks', 'settleProviderJobs', 'startOwedCallbacks', 'startClosings'],
-  ...['emptyAccountPage', 'finishClosing'],
+  'chargeCredits',
+  'storeResult',
+  'completeTask',
+  'refundCredits',
+  'auditBooks',
+  'housekeep',
+  'reconcilePayments',
+  'testProvider',
+  'reconcileTasks',
+  'settleProviderJobs',
+  'startOwedCallbacks',
+  'startClosings',
+  'emptyAccountPage',
+  'finishClosing',
 ];
 
 test('the worker of each queue has its activities and its limit, and only the one of tasks has workflows', () => {
@@ -32,14 +43,14 @@ test('the worker of each queue has its activities and its limit, and only the on
     CALLBACK_CONCURRENCY: '11',
   };
   const options = optionsOf({ ...limits, VIDEOGEN_TASK_QUEUE: 'films-1' });
-  const none = { local: undefined, throttle: undefined, hasWorkflows: false };
+  const none = { local: undefined, throttle: 'undefined', hasWorkflows: false };
   assert.deepEqual(
     options.map((one) => ({
       queue: one.taskQueue,
       activities: Object.keys(one.activities ?? {}).toSorted(),
       limit: one.maxConcurrentActivityTaskExecutions,
       local: one.maxConcurrentLocalActivityExecutions,
-      throttle: one.maxHeartbeatThrottleInterval,
+      throttle: String(one.maxHeartbeatThrottleInterval),
       hasWorkflows: one.workflowBundle !== undefined,
     })),
     [

@@ -116,12 +116,18 @@ for (const [event, data] of [
 ] as const) {
   test(`a test of ${event ?? 'a callback'} has the body and the signature of a real one`, async (t) => {
     const receiver = await startCallbackReceiver();
-    t.after(receiver.close);
+    t.after(() => receiver.close());
     const { db } = service.database;
     const box = createSecretBox('s'.repeat(32));
     const { models } = builtInCatalogue();
     const callbacks = createTestCallbacks({
-      ...{ db, box, log: service.deps.log, models: () => models, callbackFormatOf, serviceName: 'test', own: [] },
+      db,
+      box,
+      log: service.deps.log,
+      models: () => models,
+      callbackFormatOf,
+      serviceName: 'test',
+      own: [],
       allow: parseAllowList('127.0.0.0/8'),
     });
     t.after(callbacks.close);
@@ -129,9 +135,10 @@ for (const [event, data] of [
     const order = { accountId, url: `${receiver.url}/hook`, dialect: 'native', ...(event && { event }) } as const;
     assert.equal(await callbacks.send(order), 204);
     const [{ headers, body } = assert.fail('nothing was sent')] = receiver.received;
-    const { type, eventId, data: sent } = JSON.parse(body) as Sent; // as it was sent
+    const { type, eventId, data: record } = JSON.parse(body) as Sent; // as it was sent
     assert.deepEqual([type, eventId], event === undefined ? [undefined, undefined] : [event, aTask.taskId]);
-    const shown = 'state' in data ? { taskId: sent['taskId'], state: sent['state'], failCode: sent['failCode'] } : sent;
+    const shown =
+      'state' in data ? { taskId: record['taskId'], state: record['state'], failCode: record['failCode'] } : record;
     assert.deepEqual(shown, data);
     const [secret = ''] = await ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event');
     new Webhook(secret).verify(body, {
