@@ -44,9 +44,10 @@ update accounts set unfinished_tasks = 501 where (select count(*) from more) = 5
     await db.run({ name: 'test-more-tasks', text, plannedAnew: true }, [taskId]);
     const unknown = Array.from({ length: 501 }, () => randomUUID());
     const terminated: string[] = [];
-    const client = clientOf([taskId, 'typed-by-hand', ...unknown], terminated, ['close-account-1']);
-    assert.deepEqual(await refundRestoredTasks(db, client, taskQueuesOf('queue')), { refunded: 501, terminated: 502 });
-    assert.deepEqual(terminated, [...unknown, 'close-account-1']);
+    const closings = ['close-account-1', 'close-account-2'];
+    const client = clientOf([taskId, 'typed-by-hand', ...unknown], terminated, closings);
+    assert.deepEqual(await refundRestoredTasks(db, client, taskQueuesOf('queue')), { refunded: 501, terminated: 503 });
+    assert.deepEqual(terminated, [...unknown, ...closings]);
     const account = await findAccount(db, accountId);
     assert.deepEqual([account?.unfinishedTasks, account?.balance], [0, 1_000 + 500 * 132], 'one refund each');
     const due = await listDueTerminations(db, { after: undefined, limit: 1_000 });

@@ -1,14 +1,14 @@
 import type { Client } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
 import { createTaskProgress } from '../../../src/temporal/workflows/task-progress.ts';
 
 type Described = { readonly pendingActivities: readonly unknown[] };
 
 /** A client whose descriptions come from `describe`, and a clock. */
-function engine(describe: () => Promise<Described>) {
+function engine(describe: () => Promise<Described>, payloadCodecs: readonly PayloadCodec[] = []) {
   const counted = { descriptions: 0 };
   const clock = { nowMs: 0 };
   const describeWorkflowExecution = () => {
@@ -20,7 +20,7 @@ function engine(describe: () => Promise<Described>) {
     workflowService: { describeWorkflowExecution },
     options: {
       namespace: 'default',
-      loadedDataConverter: { payloadCodecs: [], payloadConverter: defaultPayloadConverter },
+      loadedDataConverter: { payloadCodecs, payloadConverter: defaultPayloadConverter },
     },
   };
   // A description uses only these members of the client.
@@ -126,4 +126,18 @@ test('two hundred tasks are described sixteen at a time, in order', async () => 
     assert.ok(underWay.length <= 16);
   }
   assert.equal(counted.descriptions, 200);
+});
+
+test('the codecs of a heartbeat are undone from the last to the first', async () => {
+  const undone: string[] = [];
+  const codec = (name: string): PayloadCodec => ({
+    encode: () => assert.fail('nothing is encoded'),
+    decode: async (payloads: Payload[]) => {
+      undone.push(name);
+      return payloads;
+    },
+  });
+  const { progressOf } = engine(() => Promise.resolve(generatingAt(40)), [codec('first'), codec('last')]);
+  assert.equal(await progressOf(task), 40);
+  assert.deepEqual(undone, ['last', 'first']);
 });
