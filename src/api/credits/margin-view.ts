@@ -38,7 +38,7 @@ export const bookedCreditsSchema = z
     valueMicros: z.int().meta({ description: 'The credits, at the price of a credit.' }),
     isRevenue: z.boolean().meta({ description: 'True if customers paid for these credits.' }),
   })
-  .meta({ id: 'CreditsOutsideTasks' });
+  .meta({ id: 'BookedCredits' });
 
 export const paidMoneySchema = z
   .strictObject({
