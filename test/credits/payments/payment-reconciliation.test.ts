@@ -215,7 +215,11 @@ test('unfinished purchases and open reversals beyond one page are read, each onc
   const isUnknown = (event: object) => 'outcome' in event && event.outcome === 'unknown';
   assert.equal(stage.emitted.slice(emittedBefore).filter(isUnknown).length, 201);
   assert.equal(failed, 0);
-  await runAsSuperuser(stage.database, 'delete from top_up_reversals', `delete from top_ups where package = 'many'`);
+  await runAsSuperuser(
+    stage.database,
+    `delete from top_up_reversals where reference = 're_many'`,
+    `delete from top_ups where package = 'many'`,
+  );
 
   function countedStates() {
     const text = `select state, count(*)::int as count from top_ups where package = 'many' group by state order by state`;
