@@ -90,7 +90,8 @@ async function startServers(): Promise<Bench> {
 async function end(code: number): Promise<never> {
   killChildren();
   for (const server of servers.toReversed()) await server.stop();
-  await rm(folder, { recursive: true, force: true });
+  // A child that was killed may still be writing its last files.
+  await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   process.exit(code);
 }
 

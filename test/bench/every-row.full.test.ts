@@ -67,7 +67,8 @@ describe('the bench', { skip }, () => {
   });
 
   test('measures every part, and ends with status 0', () => {
-    assert.equal(bench.status, 0, bench.output);
+    // Its end says why it failed.
+    assert.equal(bench.status, 0, bench.output.slice(-2_000));
     assert.deepEqual(Object.keys(rows).toSorted(), Object.keys(parts).toSorted());
   });
 
