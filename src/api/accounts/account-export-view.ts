@@ -25,7 +25,7 @@ import { presentLedgerEntry } from './ledger-entry-view.ts';
 import { presentCallback } from '../callbacks/callback-view.ts';
 import { type LinkStore, presentListedTask } from '../tasks/task-view.ts';
 import { presentEvent as presentSecurityEvent } from '../people/security-event-view.ts';
-import { presentKey } from './key-routes.ts';
+import { presentKey } from './key-view.ts';
 
 /**
  * Rows per statement: a page is in memory twice, and a task has up to 90 KB. No database connection is held between two statements.

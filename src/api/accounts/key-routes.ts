@@ -7,7 +7,6 @@ import {
   createAccountKey,
   createKeyWithKey,
   createKeyAs,
-  listApiKeys,
   type MadeKey,
   maxActiveKeys,
   revokeApiKey,
@@ -15,66 +14,17 @@ import {
   rotateAccountKey,
   type KeyLimitReached,
 } from '../../accounts/keys/keys.ts';
-import type { ApiKey } from '../../accounts/keys/key-record.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
 import { capFields } from '../credits/spend-cap-routes.ts';
 import { type ModelCatalogue, unknownModel } from '../../catalogue/models/model.ts';
-import { listKeyUses, maxTasksOfUse } from '../../credits/reports/account-sums.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
-import {
-  futureError,
-  idField,
-  maxUnixMs,
-  oneOf,
-  opaqueId,
-  overlapField,
-  plainText,
-  unixMs,
-} from '../core/request-fields.ts';
+import { futureError, idField, maxUnixMs, oneOf, opaqueId, overlapField, plainText } from '../core/request-fields.ts';
 import { idParameter, strictQuery } from '../core/query-parameters.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
-import { view } from '../core/view.ts';
+import { keySchema, presentKey, presentKeys, usedKeySchema } from './key-view.ts';
 
-const keySchema = z
-  .strictObject({
-    keyId: z.string(),
-    name: z.string(),
-    hint: z.string().meta({ description: 'The beginning and end of the key.' }),
-    scopes: z.array(z.enum(scopes)),
-    dialect: z.enum(dialects).meta({ description: 'The spelling of requests and records.' }),
-    models: z.array(z.string()).nullable().meta({ description: 'The models that it may use; null for all.' }),
-    mergeRepeats: z.boolean().meta({ description: 'Identical creates within a minute are one task.' }),
-    createTime: unixMs,
-    expireTime: unixMs.nullable(),
-    lastUseTime: unixMs.nullable().meta({ description: 'Accurate to about a minute.' }),
-    revokeTime: unixMs.nullable(),
-  })
-  .meta({ id: 'ApiKey' });
-
-export function presentKey(key: ApiKey) {
-  const { createdAt: createTime, expiresAt: expireTime, lastUsedAt: lastUseTime, revokedAt: revokeTime } = key;
-  return view(keySchema, { ...key, createTime, expireTime, lastUseTime, revokeTime });
-}
-
-const usedKeySchema = keySchema
-  .extend({
-    uses: z.strictObject({ tasks: z.int().nonnegative(), credits: z.int().nonnegative() }).meta({
-      description: `Tasks of the last 30 days and their cost less refunds; at most the account's newest ${maxTasksOfUse} tasks.`,
-    }),
-  })
-  .meta({ id: 'UsedApiKey' });
-
-/** The keys of an account with their use, for its owners and for operators. */
 type CreateDeps = WithDb & WithClock & WithCatalogue;
-
-async function presentKeys({ db }: WithDb, accountId: string) {
-  const [keys, uses] = await Promise.all([listApiKeys(db, accountId), listKeyUses(db, accountId)]);
-  const useOf = new Map(uses.map(({ keyId, tasks, credits }) => [keyId, { tasks, credits }]));
-  return {
-    keys: keys.map((key) => ({ ...presentKey(key), uses: useOf.get(key.keyId) ?? { tasks: 0, credits: 0 } })),
-  };
-}
 
 const listed = {
   description: 'Lists active keys first, then revoked and expired keys, newest first. At most 1,000.',

@@ -103,7 +103,7 @@ from generate_series(100, 198) n`;
   assert.equal((json.data['invitations'] as unknown[]).length, 100);
 });
 
-test('an invitation by an operator gives the role that is asked for, a member by default, and none without an account', async () => {
+test('an invitation by an operator gives the requested role, a member by default, and without an account no role', async () => {
   const accountId = await otherAccount();
   for (const [body, account, role] of [
     [{ accountId }, accountId, 'member'],

@@ -82,13 +82,13 @@ test('200 an entry names who acted, on what, and the request; a person by their 
     ({ actionId: _id, createTime: _time, details: _details, ...entry }) => entry,
   );
   const about = { accountId, accountName: 'test' };
-  const nobody = { operatorId: null, userId: null };
+  const noIds = { operatorId: null, userId: null };
   assert.deepEqual(shown, [
     {
       ...about,
       action: 'tasks.cancel',
       actor: {
-        ...nobody,
+        ...noIds,
         kind: 'user',
         userId: person.userId,
         name: person.email,
@@ -101,7 +101,7 @@ test('200 an entry names who acted, on what, and the request; a person by their 
       ...about,
       action: 'keys.create',
       actor: {
-        ...nobody,
+        ...noIds,
         kind: 'operator',
         operatorId: ada.operatorId,
         name: 'ada',

@@ -175,7 +175,7 @@ test('an image is measured by both sides and its shape, edges included', () => {
   assert.equal(imageSizeRefusal(effectiveRules([]), { widthPx: 1, heightPx: 1 }), undefined);
 });
 
-test('bounds of the size of images that exclude each other are told, and those that meet are not', () => {
+test('a contradiction is reported for bounds of image sizes that exclude each other, and not for bounds that are equal', () => {
   for (const [images, isImpossible] of [
     [{ minPx: 300, maxPx: 300 }, false],
     [{ minPx: 301, maxPx: 300 }, true],

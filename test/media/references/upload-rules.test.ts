@@ -34,7 +34,7 @@ test('the address of an uploaded file names it, in one spelling alone', () => {
   assert.deepEqual(uploadIdsOf(publicUrl, media), [uploadId, uploadId]);
 });
 
-test('a signed link is an address with a query, which names the file no more', () => {
+test('a signed link is an address with a query, and is not taken for the file itself', () => {
   assert.equal(isUploadPreview(publicUrl, `${url}?expires=1&signature=x`), true);
   for (const other of [url, ...others.slice(0, 5).map((one) => `${one}?expires=1`)])
     assert.equal(isUploadPreview(publicUrl, other), false, other);

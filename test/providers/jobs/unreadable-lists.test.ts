@@ -133,7 +133,7 @@ for (const [kind, { provider, unreadable, cut, whole }] of Object.entries(kinds)
     }
 
     if (cut !== undefined)
-      test('neither finds a job in a list that may lack others, nor takes it for a proof that there is none', async () => {
+      test('a list that may lack jobs neither identifies the job nor proves that no job exists', async () => {
         assert.equal(await lookUp(cut, 0), 'later');
         for (const ageMs of agesMs.slice(1)) assert.match(await lookUp(cut, ageMs), /^(?:later|unknown)$/);
       });

@@ -222,7 +222,7 @@ describe('a create is spelled as its server reads it', () => {
     );
   });
 
-  test('for the generic dialect with no more than is chosen, and with the fixed fields of its form', async (t) => {
+  test('for the generic dialect with the chosen fields only, and with the fixed fields of its form', async (t) => {
     const { upstream, begin } = await stage(t, 'generic', { form: { tenant: 'studio-7', seconds: 4, draft: true } });
     const { jpeg, frames } = await images(t, 2);
     await begin({ input });

@@ -36,7 +36,7 @@ test('the files of a request are stored in order, under names of their own, and 
   );
 });
 
-test('a clip may have as many bytes as the upstream takes, and no more', async (t) => {
+test('a clip may have as many bytes as the upstream accepts; one byte more is refused', async (t) => {
   const media = await allMedia(t);
   const { size } = await stat(media.audios[0]?.path ?? '');
   const { sent, send } = store();

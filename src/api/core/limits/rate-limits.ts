@@ -65,8 +65,8 @@ type RunningAttempt = { readonly fail: () => void; readonly end: () => void };
 const unlimited: RunningAttempt = { fail: () => {}, end: () => {} };
 
 /**
- * Starts an attempt. Limits failures exactly, also of attempts that run at the same time: of one caller, no more run than may still fail.
- * Those beyond wait for them, so a caller whose attempts succeed is never refused.
+ * Starts an attempt. Limits failures exactly, also of attempts that run at the same time: a caller has as many running attempts as it has
+ * failures left. Further ones wait, so a caller whose attempts succeed is never refused.
  */
 async function startAttempt(limiter: RateLimiter, attempt: Attempt): Promise<RunningAttempt> {
   const { who, refusal, isExempt = () => false } = attempt;

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { dialects, scopes } from '../../accounts/keys/api-key.ts';
+import type { ApiKey } from '../../accounts/keys/key-record.ts';
+import { listApiKeys } from '../../accounts/keys/keys.ts';
+import { listKeyUses, maxTasksOfUse } from '../../credits/reports/account-sums.ts';
+import type { WithDb } from '../core/endpoint.ts';
+import { unixMs } from '../core/request-fields.ts';
+import { view } from '../core/view.ts';
+
+export const keySchema = z
+  .strictObject({
+    keyId: z.string(),
+    name: z.string(),
+    hint: z.string().meta({ description: 'The beginning and end of the key.' }),
+    scopes: z.array(z.enum(scopes)),
+    dialect: z.enum(dialects).meta({ description: 'The spelling of requests and records.' }),
+    models: z.array(z.string()).nullable().meta({ description: 'The models that it may use; null for all.' }),
+    mergeRepeats: z.boolean().meta({ description: 'Identical creates within a minute are one task.' }),
+    createTime: unixMs,
+    expireTime: unixMs.nullable(),
+    lastUseTime: unixMs.nullable().meta({ description: 'Accurate to about a minute.' }),
+    revokeTime: unixMs.nullable(),
+  })
+  .meta({ id: 'ApiKey' });
+
+export function presentKey(key: ApiKey) {
+  const { createdAt: createTime, expiresAt: expireTime, lastUsedAt: lastUseTime, revokedAt: revokeTime } = key;
+  return view(keySchema, { ...key, createTime, expireTime, lastUseTime, revokeTime });
+}
+
+export const usedKeySchema = keySchema
+  .extend({
+    uses: z.strictObject({ tasks: z.int().nonnegative(), credits: z.int().nonnegative() }).meta({
+      description: `Tasks of the last 30 days and their cost less refunds; at most the account's newest ${maxTasksOfUse} tasks.`,
+    }),
+  })
+  .meta({ id: 'UsedApiKey' });
+
+/** Presents the keys of an account with their use, for its owners and for operators. */
+export async function presentKeys({ db }: WithDb, accountId: string) {
+  const [keys, uses] = await Promise.all([listApiKeys(db, accountId), listKeyUses(db, accountId)]);
+  const useOf = new Map(uses.map(({ keyId, tasks, credits }) => [keyId, { tasks, credits }]));
+  return {
+    keys: keys.map((key) => ({ ...presentKey(key), uses: useOf.get(key.keyId) ?? { tasks: 0, credits: 0 } })),
+  };
+}
