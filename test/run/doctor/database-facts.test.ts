@@ -29,7 +29,7 @@ after(async () => {
 const clock = async () => Number((await run('select extract(epoch from clock_timestamp()) * 1000 as ms'))[0]?.['ms']);
 const name = () => new URL(database.url).pathname.slice(1);
 
-/** Through a connection of the role, which has no server but that of the tests, and so no TLS. */
+/** Reads through a connection of the role, without TLS. */
 async function as<Result>(read: (db: Database) => Promise<Result>): Promise<Result> {
   const url = new URL(database.url);
   [url.username, url.password] = [role, 'p'];
