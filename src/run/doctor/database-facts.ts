@@ -30,7 +30,7 @@ select
   current_setting('server_version') as version,
   current_user as user,
   current_database() as database,
-  (select version from pg_stat_ssl where pid = pg_backend_pid() and ssl) as tls,
+  (select version from pg_stat_ssl where pid = pg_backend_pid()) as tls,
   pg_is_in_recovery() as "isStandby",
   current_setting('transaction_read_only')::boolean as "isReadOnly",
   current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as "maxConnections",

@@ -7,10 +7,8 @@ import {
   presentOperatorAttempt,
   presentOperatorCallback,
 } from '../../../src/api/callbacks/callback-view.ts';
-import { startRedeliveries } from '../../../src/api/callbacks/redeliver-failed.ts';
 import { callbackTimeoutMs } from '../../../src/tasks/callbacks/callback-schedule.ts';
 import type { Delivery, DeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
-import { maxRedelivered } from '../../../src/tasks/callbacks/own-deliveries.ts';
 import { recordedError } from '../../../src/tasks/callbacks/receiver-error.ts';
 import { exchangeOf } from '../../../src/tasks/callbacks/recorded-exchange.ts';
 
@@ -176,21 +174,4 @@ test('the exchange of an attempt is shown to operators always, and its response 
   };
   assert.deepEqual(presentAttempt(delivery, open, second), { ...forAccount, response, isResponseHidden: false });
   assert.equal(presentAttempt(delivery, unreachable, endedMs - 1), undefined);
-});
-
-test('a redelivery of all starts each one, and has more exactly if it is full', () => {
-  for (const [count, hasMore] of [
-    [0, false],
-    [maxRedelivered - 1, false],
-    [maxRedelivered, true],
-  ] as const) {
-    const owed = Array.from({ length: count }, (_, index) => ({ deliveryId: String(index) }));
-    const started: object[] = [];
-    const answer = startRedeliveries(owed, 'account', { redeliver: (one) => void started.push(one) });
-    assert.deepEqual(answer, { redelivered: count, hasMore });
-    assert.deepEqual(
-      started,
-      owed.map(({ deliveryId: id }) => ({ deliveryId: id, accountId: 'account' })),
-    );
-  }
 });

@@ -197,6 +197,32 @@ describe('a status request', () => {
   });
 });
 
+describe('the media that a file gets', () => {
+  const file = shippedFile('kie');
+  const mediaOf = (json: string, changes: object = {}) => {
+    const create = { ...textsOf(file), path: "'/x'", json };
+    const { images, clips } = httpProvider(shippedFile('kie', { create, ...changes }), answering(200, {}));
+    return { images, clips };
+  };
+
+  for (const [json, clips] of [
+    ["{'v': videos}", 'link'],
+    ["{'a': audios}", 'link'],
+    ["{'v': videos, 'a': audios}", 'link'],
+    ["{'i': images}", 'file'],
+    ["{'p': input.prompt}", 'file'],
+  ] as const)
+    test(`are clips as ${clips}s where its request is ${json}`, () => {
+      assert.equal(mediaOf(json, { clips: 'link' }).clips, clips);
+      assert.equal(mediaOf(json, { clips: 'data-url' }).clips, 'file');
+    });
+
+  test('are images as links only if it says so', () => {
+    assert.equal(mediaOf("{'i': images}", { images: 'link' }).images, 'link');
+    assert.equal(mediaOf("{'i': images}", { images: 'data-url' }).images, 'file');
+  });
+});
+
 /** The expressions of `create` as they stand in the file. */
 function textsOf({ create }: ProviderFile) {
   return { json: create.json.text, id: create.id.text };
