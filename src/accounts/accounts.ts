@@ -66,12 +66,7 @@ export const setAccountLimits = maybeOne<Account, [accountId: string, limits: Li
   text: `
 update accounts set max_unfinished_tasks = $2, create_quota = $3, create_window_ms = $4, create_due_at = null
 where id = $1 returning ${accountColumns}`,
-  values: (accountId, { maxUnfinishedTasks, createRate }) => [
-    accountId,
-    maxUnfinishedTasks,
-    createRate?.quota,
-    createRate?.windowMs,
-  ],
+  values: (accountId, { maxUnfinishedTasks: max, createRate: rate }) => [accountId, max, rate?.quota, rate?.windowMs],
 });
 
 const setSuspended = maybeOne<Account, [accountId: string, suspended: boolean, reason: string]>({

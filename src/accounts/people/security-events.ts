@@ -1,4 +1,5 @@
 import type { SecurityEventKind } from '../sign-in/session-terms.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { many, none } from '../../platform/database/statement.ts';
 
 export type Origin = { readonly address: string; readonly userAgent: string };
@@ -23,15 +24,11 @@ export const recordSecurityEvent = none<[event: NewSecurityEvent]>({
   text: `
 insert into security_events (kind, user_id, email, account_id, actor, address, user_agent, details)
 values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-  values: ({ kind, userId, email, accountId, actor, origin, details = {} }) => [
-    kind,
-    userId,
-    email,
-    accountId,
-    actor,
-    origin?.address,
-    origin?.userAgent,
-    JSON.stringify(details),
+  values: (event) => [
+    ...fieldValues(event, 'kind', 'userId', 'email', 'accountId', 'actor'),
+    event.origin?.address,
+    event.origin?.userAgent,
+    JSON.stringify(event.details ?? {}),
   ],
 });
 

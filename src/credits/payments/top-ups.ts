@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 import type { CreditPackage } from '../../catalogue/file/packages-schema.ts';
 import type { Order, PaymentProvider, PaymentProviderName, PaymentState } from './payment-provider.ts';
@@ -69,15 +70,9 @@ export const insertTopUpRow = none<[order: Order, by: Pick<PaymentProvider, 'nam
 insert into top_ups (id, account_id, package, credits, currency, minor_units, provider, is_test)
 select $1, id, $3, $4, $5, $6, $7, $8 from accounts where id = $2
 on conflict do nothing`,
-  values: ({ topUpId, accountId, package: name, credits, currency, minorUnits }, { name: provider, isTest }) => [
-    topUpId,
-    accountId,
-    name,
-    credits,
-    currency,
-    minorUnits,
-    provider,
-    isTest,
+  values: (order, by) => [
+    ...fieldValues(order, 'topUpId', 'accountId', 'package', 'credits', 'currency', 'minorUnits'),
+    ...fieldValues(by, 'name', 'isTest'),
   ],
 });
 

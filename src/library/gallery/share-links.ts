@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { CalledBy } from '../../accounts/keys/api-key.ts';
 import { recordSecurityEvent, type Origin } from '../../accounts/people/security-events.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { many, maybeOne, one } from '../../platform/database/statement.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import type { TaskResult } from '../../catalogue/tasks/task.ts';
@@ -31,12 +32,7 @@ const columns = `id as "linkId", task_id as "taskId", title, shows_account as "s
 /** The caller whom the security event names. */
 export type SharedBy = { readonly accountId: string; readonly by: CalledBy; readonly origin: Origin };
 
-export type NewShareLink = {
-  readonly taskId: string;
-  readonly title: string | undefined;
-  readonly showsAccount: boolean;
-  readonly expiresAt: number;
-};
+export type NewShareLink = Pick<ShareLink, 'taskId' | 'title' | 'showsAccount' | 'expiresAt'>;
 
 export type Shared =
   | { readonly kind: 'shared'; readonly link: ShareLink; readonly token: string }
@@ -54,14 +50,11 @@ const insertLink = one<ShareLink, [linkId: string, hash: Buffer, accountId: stri
   text: `
 insert into share_links (id, hash, account_id, task_id, title, shows_account, expires_at)
 values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000)) returning ${columns}`,
-  values: (linkId, hash, accountId, { taskId, title, showsAccount, expiresAt }) => [
+  values: (linkId, hash, accountId, link) => [
     linkId,
     hash,
     accountId,
-    taskId,
-    title,
-    showsAccount,
-    expiresAt,
+    ...fieldValues(link, 'taskId', 'title', 'showsAccount', 'expiresAt'),
   ],
 });
 

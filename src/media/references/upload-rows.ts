@@ -3,7 +3,7 @@ import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { lockAccount, lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { microseconds, pageStart } from '../../platform/database/sql.ts';
+import { fieldValues, microseconds, pageStart } from '../../platform/database/sql.ts';
 
 type NewUpload = Upload & {
   readonly accountId: string;
@@ -19,14 +19,8 @@ select $1, $2, $3::integer, now() + $4::float8 * interval '1 millisecond', $5, $
 from (select count(*) as files, coalesce(sum(bytes), 0) as bytes from uploads where account_id = $2) stored
 where stored.files < ${maxUploads} and stored.bytes + $3::integer <= ${maxUploadedBytes}
 returning expires_at as "expiresAt"`,
-  values: ({ uploadId, accountId, bytes, retentionMs, fileName, widthPx, heightPx }) => [
-    uploadId,
-    accountId,
-    bytes,
-    retentionMs,
-    fileName,
-    widthPx,
-    heightPx,
+  values: (upload) => [
+    ...fieldValues(upload, 'uploadId', 'accountId', 'bytes', 'retentionMs', 'fileName', 'widthPx', 'heightPx'),
   ],
 });
 
