@@ -2,6 +2,7 @@ import type { Actor } from '../../accounts/operators/operator.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type DoneAction, changeWithAudit } from '../../accounts/operators/operator-actions.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { many, maybeOne } from '../../platform/database/statement.ts';
 import { operatorsPriceSql } from './price-rule.ts';
 
@@ -66,12 +67,7 @@ where ($6::float8 is null or to_timestamp($6::float8 / 1000) >= clock_timestamp(
   and ($3::uuid is null or exists (select from accounts where id = $3))
 returning ${priceColumns}, 'announced' as state`,
   values: ({ leadMs = priceLeadMs, ...price }) => [
-    price.model,
-    price.priceName,
-    price.accountId,
-    price.creditsPerSecond,
-    price.creditsPerVideo,
-    price.fromMs,
+    ...fieldValues(price, 'model', 'priceName', 'accountId', 'creditsPerSecond', 'creditsPerVideo', 'fromMs'),
     leadMs,
     price.who,
     price.reason,
@@ -156,12 +152,8 @@ where state in ('announced', 'in_force') and credits_per_second is not null
 group by model, price_name order by model, price_name`,
 });
 
-/** True if operators have set this price, which may have left the catalogue since. */
-export async function wasPriceSet(db: Database, price: Pick<SetPrice, 'model' | 'priceName'>): Promise<boolean> {
-  return (await findSetPrice(db, price)) !== undefined;
-}
-
-const findSetPrice = maybeOne<Pick<SetPrice, 'priceId'>, [price: Pick<SetPrice, 'model' | 'priceName'>]>({
+/** Undefined if operators never set this price. It may have left the catalogue since. */
+export const findSetPrice = maybeOne<Pick<SetPrice, 'priceId'>, [price: Pick<SetPrice, 'model' | 'priceName'>]>({
   name: 'find-set-price',
   text: `select id as "priceId" from prices where model = $1 and price_name = $2 limit 1`,
   values: ({ model, priceName }) => [model, priceName],
@@ -187,15 +179,8 @@ export function withdrawPriceAs(
 }
 
 function done(action: 'prices.set' | 'prices.withdraw', price: SetPrice, reason: string): DoneAction {
-  const {
-    priceId,
-    model,
-    priceName,
-    accountId,
-    creditsPerSecond = null,
-    creditsPerVideo = null,
-    effectiveFrom,
-  } = price;
+  const { priceId, model, priceName, accountId, effectiveFrom } = price;
+  const { creditsPerSecond = null, creditsPerVideo = null } = price;
   const details = { priceId, model, priceName, creditsPerSecond, creditsPerVideo, effectiveFrom, reason };
   return { action, ...(accountId !== undefined && { accountId }), details };
 }

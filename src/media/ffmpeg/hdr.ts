@@ -139,13 +139,4 @@ export function sdrFilters({ needsMatrix }: WideColors, cube: string): readonly 
 }
 
 /** The tags of the output, which newer versions also take from the filters. */
-export const sdrTags = [
-  '-color_primaries',
-  'bt709',
-  '-color_trc',
-  'bt709',
-  '-colorspace',
-  'bt709',
-  '-color_range',
-  'tv',
-] as const;
+export const sdrTags = '-color_primaries bt709 -color_trc bt709 -colorspace bt709 -color_range tv'.split(' ');

@@ -18,6 +18,7 @@ import { errorCode } from '../../../platform/errors.ts';
 import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameExtensions } from '../check-media-key.ts';
 import type { MediaFiles, MediaToSend, ServedFile, Passing, StoredFile } from '../result-store.ts';
 import {
+  checkMs,
   createS3Client,
   isRangeNotSatisfiable,
   setupErrorOf,
@@ -84,9 +85,6 @@ export async function checkBucket(
     client.destroy();
   }
 }
-
-/** An outage must not delay a start for long. */
-const checkMs = 5_000;
 
 function objectOf({ location }: Pick<Bucket, 'location'>, key: string) {
   return { Bucket: location.bucket, Key: `${location.prefix}${key}` };
