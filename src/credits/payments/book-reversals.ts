@@ -126,12 +126,11 @@ set minor_units = excluded.minor_units, is_taken = excluded.is_taken, is_final =
 /** Lists payments with refunds or disputes that may still change. */
 export const listOpenReversals = many<
   { readonly topUpId: string; readonly paymentId: string },
-  [page: { readonly after: string | undefined; readonly limit: number }]
+  [after: string | undefined, limit: number]
 >({
   name: 'list-open-reversals',
   text: `
 select distinct top_up_id as "topUpId", payment_id as "paymentId"
 from top_up_reversals join top_ups on top_ups.id = top_up_id
 where not is_final and ($1::uuid is null or top_up_id > $1) order by top_up_id limit $2`,
-  values: ({ after, limit }) => [after, limit],
 });

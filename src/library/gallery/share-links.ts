@@ -58,7 +58,6 @@ values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000)) returning ${col
   ],
 });
 
-/** Creates a link to a video of the account. */
 export function shareVideo(db: Database, shared: SharedBy, link: NewShareLink): Promise<Shared> {
   const { accountId } = shared;
   return db.transaction(async (run): Promise<Shared> => {
@@ -72,7 +71,6 @@ export function shareVideo(db: Database, shared: SharedBy, link: NewShareLink): 
   });
 }
 
-/** Lists the links to a video that have not expired, newest first. */
 export const listShareLinks = many<ShareLink, [accountId: string, taskId: string]>({
   name: 'list-share-links',
   text: `
@@ -81,15 +79,11 @@ where task_id = $2 and account_id = $1 and expires_at > now() order by id desc l
 });
 
 /** Lists the links of an account in the order of their creation, for its export. */
-export const listLinksOfAccount = many<
-  ShareLink,
-  [accountId: string, page: { readonly after: string | undefined; readonly limit: number }]
->({
+export const listLinksOfAccount = many<ShareLink, [accountId: string, after: string | undefined, limit: number]>({
   name: 'list-share-links-of-account',
   text: `
 select ${columns} from share_links
 where account_id = $1 and ($2::uuid is null or id > $2) and expires_at > now() order by id limit $3`,
-  values: (accountId, { after, limit }) => [accountId, after, limit],
 });
 
 const deleteLink = maybeOne<ShareLink, [linkId: string, accountId: string]>({
@@ -118,7 +112,6 @@ function recordChange(
   return recordSecurityEvent(db, { kind, accountId, origin, details, ...person });
 }
 
-/** All that the page of a link shows. */
 export type SharedVideo = {
   readonly title: string | undefined;
   readonly accountName: string | undefined;
