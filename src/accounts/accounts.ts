@@ -25,7 +25,6 @@ export const createRateColumn = `
   case when create_quota is not null then json_build_object('quota', create_quota, 'windowMs', create_window_ms) end
     as "createRate"`;
 
-/** The columns of `accounts` as the fields of an `Account`. */
 export const accountColumns = `id as "accountId", name, balance, unfinished_tasks as "unfinishedTasks",
   max_unfinished_tasks as "maxUnfinishedTasks", suspended_at as "suspendedAt", closed_at as "closedAt",
   created_at as "createdAt", ${createRateColumn}`;
@@ -34,7 +33,6 @@ const selectAccount = `select ${accountColumns} from accounts where id = $1`;
 
 export const findAccount = maybeOne<Account, [accountId: string]>({ name: 'find-account', text: selectAccount });
 
-/** Locks the account until the transaction ends. */
 export const lockAccount = maybeOne<Account, [accountId: string]>({
   name: 'lock-account',
   text: `${selectAccount} for no key update`,

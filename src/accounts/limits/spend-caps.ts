@@ -40,7 +40,6 @@ const periodStart = startOf('spend_caps.period', 'now()');
 const nextStart = `case period when 'total' then null
   else (date_trunc(period, now() at time zone 'UTC') + ('1 ' || period)::interval) at time zone 'UTC' end`;
 
-/** The columns of `spend_caps` as the fields of a `SpendCap`. */
 export const capColumns = `spend_caps.subject_kind as subject, period, credits,
   case when period_start < ${periodStart} then 0 else spent end as spent, ${nextStart} as "resetsAt",
   coalesce((select id from api_keys where spend_subject = subject_id order by created_at desc, id desc limit 1), subject_id) as "subjectId"`;

@@ -55,7 +55,6 @@ export type RecordedAction = DoneAction & {
 export type ActionFilter = {
   readonly accountId?: string | undefined;
   readonly operatorId?: string | undefined;
-  /** The last entry of the page before. */
   readonly before?: number | undefined;
   readonly limit: number;
 };

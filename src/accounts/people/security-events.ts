@@ -6,7 +6,6 @@ export type Origin = { readonly address: string; readonly userAgent: string };
 
 export type NewSecurityEvent = {
   readonly kind: SecurityEventKind;
-  /** The person whom the event concerns. */
   readonly userId?: string | undefined;
   readonly email?: string | undefined;
   /** Undefined if the event concerns the person in all their accounts. */
@@ -55,7 +54,6 @@ select ${columns} from (
   values: (accountId, { before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, before, limit],
 });
 
-/** The events of the installation, newest first. */
 export const listAllSecurityEvents = many<SecurityEvent, [page: Page]>({
   name: 'list-security-events',
   text: `select ${columns} from security_events where id < $1 order by id desc limit $2`,

@@ -12,7 +12,6 @@ export const viewMs = hourMs;
 
 export type AccountView = Omit<OwnAccount, 'role'> & { readonly expiresAt: number };
 
-/** The account that the session views; undefined without a view. */
 export const findView = maybeOne<AccountView, [sessionId: string]>({
   name: 'find-view',
   text: `

@@ -185,7 +185,6 @@ export const withdrawInvitationsTo = many<Withdrawn, [by: ChangedBy, email: stri
   values: withChange,
 });
 
-/** Withdraws all open links to an e-mail: invitations, resets and sign-ups. */
 export const withdrawLinksTo = many<Withdrawn, [by: ChangedBy, email: string]>({
   name: 'withdraw-links-to-email',
   text: withdrawing('email = $4'),

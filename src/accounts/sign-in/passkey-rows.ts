@@ -32,7 +32,6 @@ select ${columns}, ${credentialColumns} from passkeys where user_id = $1 order b
 });
 
 type Person = { readonly userId: string; readonly email: string };
-type PersonWithSession = Person & { readonly sessionId: string };
 
 const insertPasskey = maybeOne<Passkey, [userId: string, name: string, credential: Credential]>({
   name: 'create-passkey',
@@ -49,7 +48,7 @@ values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing retur
 
 export function addPasskey(
   db: Database,
-  { userId, email, sessionId }: PersonWithSession,
+  { userId, email, sessionId }: Person & { readonly sessionId: string },
   { name, credential, origin }: { readonly name: string; readonly credential: Credential; readonly origin: Origin },
 ): Promise<Passkey | 'too_many_passkeys' | 'known_passkey' | 'not_signed_in'> {
   return db.transaction(async (run) => {

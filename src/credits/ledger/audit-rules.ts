@@ -177,7 +177,6 @@ const guards = [
   'ledger_by_idempotency_key',
 ];
 
-/** Returns the guards that are missing or disabled. */
 export const checkGuards = many<LedgerViolation>({
   name: 'check-guards',
   text: `

@@ -23,7 +23,6 @@ export type LedgerEntry = {
   readonly createdAt: number;
 };
 
-/** The columns of `ledger_entries` as the fields of a `LedgerEntry`. */
 const entryColumns = `id as "entryId", task_id as "taskId",
   (select price_name from tasks where tasks.id = task_id) as "priceName", kind, amount, balance_after as "balanceAfter", reason,
   created_at as "createdAt"`;
@@ -140,7 +139,6 @@ export async function readBooks(
   return { balance: first.balance, entries };
 }
 
-/** Lists the entries of a task: its charge, and the refund if there is one. */
 export const listTaskEntries = many<LedgerEntry, [taskId: string]>({
   name: 'list-task-ledger-entries',
   text: `select ${entryColumns} from ledger_entries where task_id = $1 order by id`,

@@ -43,7 +43,6 @@ case when withdrawn_at is not null then 'withdrawn' when effective_from > now() 
   when prices.id = case when account_id is null then ${inForce('is null')} else ${inForce('= prices.account_id')} end then 'in_force'
   else 'past' end as state`;
 
-/** The columns of `prices` as the fields of a `SetPrice`. */
 const priceColumns = `prices.id as "priceId", model, price_name as "priceName", account_id as "accountId",
   (select name from accounts where accounts.id = prices.account_id) as "accountName", credits_per_second as "creditsPerSecond", credits_per_video as "creditsPerVideo", effective_from as "effectiveFrom", prices.created_at as "createdAt", who, reason`;
 
@@ -128,7 +127,6 @@ export type PriceQuery = {
   readonly limit: number;
 };
 
-/** Lists operators' prices, the newest decision first. */
 export const listPrices = many<SetPrice, [query: PriceQuery]>({
   name: 'list-prices',
   plannedAnew: true,

@@ -107,7 +107,6 @@ export type UnconfirmedSignUp = {
   readonly expiresAt: number;
 };
 
-/** The open requests, newest first. */
 export const listSignUps = many<UnconfirmedSignUp, [limit: number]>({
   name: 'list-sign-ups',
   text: `

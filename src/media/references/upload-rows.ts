@@ -85,7 +85,6 @@ export function recordContent(
 /** The size of an image; other files, and images of an earlier release, have none. */
 type UsableUpload = Upload & Partial<FrameSize>;
 
-/** Returns those files that belong to the account and have not expired. */
 export const listUsableUploads = many<UsableUpload, [accountId: string, uploadIds: readonly string[]]>({
   name: 'list-usable-uploads',
   text: `
@@ -93,7 +92,6 @@ select id as "uploadId", file_name as "fileName", width_px as "widthPx", height_
 where id = any($2::uuid[]) and account_id = $1 and expires_at > now()`,
 });
 
-/** Returns undefined for a file that was deleted. */
 export const findUpload = maybeOne<{ readonly fileName: UploadName }, [uploadId: string]>({
   name: 'find-upload',
   text: 'select file_name as "fileName" from uploads where id = $1',
