@@ -43,7 +43,6 @@ export type AccountFilter = {
   /** Ignores case. */
   readonly prefix?: string | undefined;
   readonly state?: AccountState | undefined;
-  /** The UUID of the last account of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;
 };

@@ -25,7 +25,6 @@ export const createRateColumn = `
   case when create_quota is not null then json_build_object('quota', create_quota, 'windowMs', create_window_ms) end
     as "createRate"`;
 
-/** The columns of `accounts` as the fields of an `Account`. */
 export const accountColumns = `id as "accountId", name, balance, unfinished_tasks as "unfinishedTasks",
   max_unfinished_tasks as "maxUnfinishedTasks", suspended_at as "suspendedAt", closed_at as "closedAt",
   created_at as "createdAt", ${createRateColumn}`;
@@ -34,7 +33,6 @@ const selectAccount = `select ${accountColumns} from accounts where id = $1`;
 
 export const findAccount = maybeOne<Account, [accountId: string]>({ name: 'find-account', text: selectAccount });
 
-/** Locks the account until the transaction ends. */
 export const lockAccount = maybeOne<Account, [accountId: string]>({
   name: 'lock-account',
   text: `${selectAccount} for no key update`,
@@ -66,12 +64,7 @@ export const setAccountLimits = maybeOne<Account, [accountId: string, limits: Li
   text: `
 update accounts set max_unfinished_tasks = $2, create_quota = $3, create_window_ms = $4, create_due_at = null
 where id = $1 returning ${accountColumns}`,
-  values: (accountId, { maxUnfinishedTasks, createRate }) => [
-    accountId,
-    maxUnfinishedTasks,
-    createRate?.quota,
-    createRate?.windowMs,
-  ],
+  values: (accountId, { maxUnfinishedTasks: max, createRate: rate }) => [accountId, max, rate?.quota, rate?.windowMs],
 });
 
 const setSuspended = maybeOne<Account, [accountId: string, suspended: boolean, reason: string]>({

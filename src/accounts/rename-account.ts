@@ -11,13 +11,11 @@ const setAccountName = maybeOne<Account, [accountId: string, name: string]>({
   text: `update accounts set name = $2 where id = $1 returning ${accountColumns}`,
 });
 
-export type Renaming = { readonly accountId: string; readonly name: string };
-
 /** Returns undefined for an unknown account. Throws `AccountClosed`. */
 export function renameAccountAs(
   db: Database,
   actor: Actor,
-  { accountId, name }: Renaming,
+  { accountId, name }: { readonly accountId: string; readonly name: string },
 ): Promise<Account | undefined> {
   return changeWithAudit(db, actor, async (transaction) => {
     const before = await lockOpenAccount(transaction, accountId);

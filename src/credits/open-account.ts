@@ -28,7 +28,6 @@ export async function createAccount(db: Database, account: NewAccount): Promise<
   return accountId;
 }
 
-/** Creates an account if the installation has none. */
 export async function createFirstAccount(db: Runner, account: NewAccount): Promise<string | undefined> {
   return (await openFirst(db, uuidv7(), account))?.id;
 }

@@ -9,11 +9,10 @@ import { maxInlineBytes } from '../../src/api/core/server/read-json-or-form.ts';
 import { createBadKeys, createRateLimiter, type RateLimiter } from '../../src/api/core/limits/rate-limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/service/http-client.ts';
-import { type HttpService, startHttpService } from '../support/service/http-service.ts';
+import { closedSignUp, type HttpService, startHttpService } from '../support/service/http-service.ts';
 import { fromConsole, goodPassword, newPerson, type Person } from '../support/service/person.ts';
 import { type Scope, scopes as allScopes } from '../../src/accounts/keys/api-key.ts';
 import { type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/platform/database/database.ts';
-import { closedSignUp } from '../../src/credits/sign-up/request-sign-up.ts';
 import { createApiKey } from '../../src/accounts/keys/keys.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
 

@@ -16,7 +16,6 @@ export function newApiKey(kind: KeyKind = 'client'): string {
   return prefixes[kind] + entropy + checksum(entropy);
 }
 
-/** True for a well-formed key; it need not exist. */
 export function isWellFormedKey(key: string, kind: KeyKind = 'client'): boolean {
   const secret = key.slice(prefixes[kind].length);
   if (!key.startsWith(prefixes[kind]) || !shape.test(secret)) return false;

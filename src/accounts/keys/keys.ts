@@ -2,10 +2,9 @@ import { v7 as uuidv7 } from 'uuid';
 import { activeKeySql, type Scope } from './api-key.ts';
 import type { ApiKey, NewKey } from './key-record.ts';
 import type { Actor } from '../operators/operator.ts';
-import { setCaps } from '../limits/spend-caps.ts';
+import { type BeyondCaller, setCaps } from '../limits/spend-caps.ts';
 import { lockOpenAccount } from '../accounts.ts';
-import { type Database, joiningTransaction, readRow } from '../../platform/database/database.ts';
-import type { FieldError } from '../../platform/text/field-errors.ts';
+import { type Database, readRow } from '../../platform/database/database.ts';
 import { findKeyMakerLimits, narrowKey, type KeyMakerLimits, successorErrors } from './narrow-new-key.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
 import { changeWithAudit } from '../operators/operator-actions.ts';
@@ -31,20 +30,10 @@ export type KeyLimitReached = { readonly kind: 'too_many_keys' };
 
 /** Returns undefined for an unknown account, and for one with `maxActive` keys. */
 async function insert(db: Runner, newKey: NewKey, maxActive?: number): Promise<MadeKey | undefined> {
-  const {
-    accountId,
-    name,
-    scopes,
-    expiresAt,
-    dialect = 'native',
-    models,
-    mergeRepeats = false,
-    caps,
-    spendSubject,
-  } = newKey;
+  const { accountId, name, scopes, expiresAt, dialect = 'native', models, mergeRepeats = false, caps } = newKey;
   const key = newApiKey();
   const secret = [hashApiKey(key), apiKeyHint(key)];
-  const rules = [maxActive, models, mergeRepeats, spendSubject];
+  const rules = [maxActive, models, mergeRepeats, newKey.spendSubject];
   const values = [uuidv7(), accountId, name, ...secret, scopes, expiresAt, dialect, ...rules];
   const apiKey = await readRow<ApiKey>(db, insertKey, values);
   if (apiKey === undefined) return undefined;
@@ -95,36 +84,22 @@ returning account_id as "accountId", name, hint, revoked_at as "revokedAt", chan
   values: (keyId, accountId) => [keyId, accountId],
 });
 
-/**
- * The maximum of active keys of an account, including those in the overlap of a
- * rotation.
- */
+/** Includes keys in the overlap of a rotation. */
 export const maxActiveKeys = 100;
 
-/** The new key may do more than the key that makes it. */
-export type BeyondCaller = { readonly kind: 'beyond_caller'; readonly errors: readonly FieldError[] };
-
-/** The account must exist. Throws `AccountClosed`. */
-export function createAccountKey(db: Database, newKey: NewKey): Promise<MadeKey | KeyLimitReached> {
-  return db.transaction(async (run) => {
-    // The lock serializes creates, so that concurrent ones do not exceed the limit.
-    await lockOpenAccount({ run }, newKey.accountId);
-    return (await insert({ run }, newKey, maxActiveKeys)) ?? { kind: 'too_many_keys' };
-  });
-}
-
-/** Creates a key within the limits of the key `madeBy`. */
-export function createKeyWithKey(
+/** Creates a key, within the limits of the key `madeBy` if there is one. The account must exist. Throws `AccountClosed`. */
+export function createAccountKey(
   db: Database,
   newKey: NewKey,
-  madeBy: string,
+  madeBy?: string,
 ): Promise<MadeKey | KeyLimitReached | BeyondCaller> {
   return db.transaction<MadeKey | KeyLimitReached | BeyondCaller>(async (run) => {
-    const transaction = joiningTransaction({ run });
-    await lockOpenAccount(transaction, newKey.accountId);
-    const narrowed = narrowKey(newKey, await limitsOf(transaction, newKey.accountId, madeBy));
+    // The lock serializes creates, so that concurrent ones do not exceed the limit.
+    await lockOpenAccount({ run }, newKey.accountId);
+    const own = madeBy === undefined ? undefined : await limitsOf({ run }, newKey.accountId, madeBy);
+    const narrowed = own === undefined ? { key: newKey } : narrowKey(newKey, own);
     if ('errors' in narrowed) return { kind: 'beyond_caller', ...narrowed };
-    return createAccountKey(transaction, narrowed.key);
+    return (await insert({ run }, narrowed.key, maxActiveKeys)) ?? { kind: 'too_many_keys' };
   });
 }
 
@@ -205,8 +180,8 @@ export function createKeyAs(
   return changeWithAudit<MadeKey | KeyLimitReached | undefined>(db, actor, async (transaction) => {
     const { accountId } = newKey;
     if ((await lockOpenAccount(transaction, accountId)) === undefined) return { answer: undefined };
-    const answer = await createAccountKey(transaction, newKey);
-    if (answer.kind !== 'made') return { answer };
+    const answer = await insert(transaction, newKey, maxActiveKeys);
+    if (answer === undefined) return { answer: { kind: 'too_many_keys' } };
     const { keyId, name, scopes, dialect, models = null, mergeRepeats, expiresAt = null } = answer.apiKey;
     const details = { name, scopes, dialect, models, mergeRepeats, caps: newKey.caps ?? null, expiresAt };
     return { answer, done: { action: 'keys.create', accountId, keyId, details } };

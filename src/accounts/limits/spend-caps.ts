@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { activeKeySql } from '../keys/api-key.ts';
 import { lockOpenAccount } from '../accounts.ts';
 import type { Actor } from '../operators/operator.ts';
 import { changeWithAudit } from '../operators/operator-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { many, maybeOne, none, type Runner } from '../../platform/database/statement.ts';
 
 // Limits on what a key, a member or the whole account spends, by day and month (UTC) and in total. What counts is the charge of a task
@@ -38,7 +40,6 @@ const periodStart = startOf('spend_caps.period', 'now()');
 const nextStart = `case period when 'total' then null
   else (date_trunc(period, now() at time zone 'UTC') + ('1 ' || period)::interval) at time zone 'UTC' end`;
 
-/** The columns of `spend_caps` as the fields of a `SpendCap`. */
 export const capColumns = `spend_caps.subject_kind as subject, period, credits,
   case when period_start < ${periodStart} then 0 else spent end as spent, ${nextStart} as "resetsAt",
   coalesce((select id from api_keys where spend_subject = subject_id order by created_at desc, id desc limit 1), subject_id) as "subjectId"`;
@@ -114,13 +115,7 @@ select case $2
   values: (accountId, { kind, id }) => [accountId, kind, id],
 });
 
-type NewCap = {
-  readonly accountId: string;
-  readonly kind: CapSubjectKind;
-  readonly subjectId: string;
-  readonly period: CapPeriod;
-  readonly credits: number;
-};
+type NewCap = Pick<SpendCap, 'subject' | 'subjectId' | 'period' | 'credits'> & { readonly accountId: string };
 
 type Counted = { readonly account: string; readonly kind: string; readonly subject: string; readonly start: string };
 
@@ -141,7 +136,7 @@ select $1, $2, $3, period, $5, start, ${spentSinceSql({ account: '$1', kind: '$2
 from (select period, ${startOf('period', 'clock_timestamp()')} as start from (select $4::text as period) given) starting
 on conflict (account_id, subject_id, period) do update
 set credits = excluded.credits, spent = excluded.spent, period_start = excluded.period_start, reached_in = null`,
-  values: ({ accountId, kind, subjectId, period, credits }) => [accountId, kind, subjectId, period, credits],
+  values: (cap) => fieldValues(cap, 'accountId', 'subject', 'subjectId', 'period', 'credits'),
 });
 
 const removeCap = none<[accountId: string, subjectId: string, period: CapPeriod]>({
@@ -166,23 +161,11 @@ export async function setCaps(db: Runner, accountId: string, subject: CapSubject
   for (const period of capPeriods) {
     const credits = change[period];
     if (credits === null) await removeCap(db, accountId, subjectId, period);
-    else if (credits !== undefined) await upsertCap(db, { accountId, kind: subject.kind, subjectId, period, credits });
+    else if (credits !== undefined)
+      await upsertCap(db, { accountId, subject: subject.kind, subjectId, period, credits });
   }
   await markCapped(db, accountId);
   return true;
-}
-
-/** Sets caps, and counts what was spent in the current periods so far. Throws `AccountClosed`. */
-export function setSpendCaps(
-  db: Database,
-  accountId: string,
-  subject: CapSubject,
-  change: CapChange,
-): Promise<boolean> {
-  return db.transaction(async (run) => {
-    await lockOpenAccount({ run }, accountId);
-    return setCaps({ run }, accountId, subject, change);
-  });
 }
 
 /** Sets caps as an operator. Returns false for a subject that the account does not have. */
@@ -195,17 +178,11 @@ export function setSpendCapsAs(
 ): Promise<boolean> {
   return changeWithAudit(db, actor, async (transaction) => {
     await lockOpenAccount(transaction, accountId);
-    const capsOf = async () =>
-      JSON.stringify(
-        (await listSpendCaps(transaction, accountId)).map(({ subjectId, period, credits }) => [
-          subjectId,
-          period,
-          credits,
-        ]),
-      );
-    const before = await capsOf();
+    const read = async () =>
+      (await listSpendCaps(transaction, accountId)).map((cap) => `${cap.subjectId} ${cap.period} ${cap.credits}`);
+    const before = await read();
     const answer = await setCaps(transaction, accountId, subject, change);
-    if (!answer || (await capsOf()) === before) return { answer };
+    if (!answer || isDeepStrictEqual(await read(), before)) return { answer };
     const details = { subject: subject.kind, subjectId: subject.id, ...change };
     return { answer, done: { action: 'caps.set', accountId, details } };
   });
@@ -225,21 +202,24 @@ order by array_position(array['day', 'month', 'total'], period)`,
   values: (accountId, { kind, id }, keyId) => [accountId, kind, id, keyId],
 });
 
-/** The key may not change caps in this way. */
-export type BeyondCaps = { readonly kind: 'beyond_caller'; readonly errors: readonly FieldError[] };
+/** The calling key must not make such a key, or change caps in this way. */
+export type BeyondCaller = { readonly kind: 'beyond_caller'; readonly errors: readonly FieldError[] };
 
-/** Sets caps with a key. One that has caps sets lower ones only, for any subject: otherwise it would allow itself, or a key that it can use, to spend more. */
-export function setSpendCapsWithKey(
+/**
+ * Sets caps, and counts what was spent in the current periods so far. The calling key `keyId`, if it has caps itself, sets lower ones only,
+ * for any subject: otherwise it would allow itself, or a key that it can use, to spend more. Throws `AccountClosed`.
+ */
+export function setSpendCaps(
   db: Database,
-  { accountId, keyId }: { readonly accountId: string; readonly keyId: string },
+  accountId: string,
   subject: CapSubject,
   change: CapChange,
-): Promise<boolean | BeyondCaps> {
-  return db.transaction<boolean | BeyondCaps>(async (run) => {
+  keyId?: string,
+): Promise<boolean | BeyondCaller> {
+  return db.transaction<boolean | BeyondCaller>(async (run) => {
     await lockOpenAccount({ run }, accountId);
-    const errors = (await findProtectedCaps({ run }, accountId, subject, keyId)).flatMap((cap) =>
-      refuseWider(cap, change),
-    );
+    const caps = keyId === undefined ? [] : await findProtectedCaps({ run }, accountId, subject, keyId);
+    const errors = caps.flatMap((cap) => refuseWider(cap, change));
     return errors.length > 0 ? { kind: 'beyond_caller', errors } : setCaps({ run }, accountId, subject, change);
   });
 }

@@ -24,7 +24,6 @@ export const readAnnouncement = maybeOne<Announcement>({
 select text, level, link, ends_at as "endsAt" from announcements where ends_at is null or ends_at > now()`,
 });
 
-/** Returns a row if this changed anything. */
 const write = maybeOne<{ text: string }, [announcement: Announcement]>({
   name: 'set-announcement',
   text: `
@@ -47,7 +46,6 @@ export function announceAs(db: Database, actor: Actor, announcement: Announcemen
   });
 }
 
-/** Removes the announcement, if there is one. */
 export function removeAnnouncementAs(db: Database, actor: Actor): Promise<void> {
   return changeWithAudit(db, actor, async (transaction) => {
     const shown = await readAnnouncement(transaction);

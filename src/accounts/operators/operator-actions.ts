@@ -55,7 +55,6 @@ export type RecordedAction = DoneAction & {
 export type ActionFilter = {
   readonly accountId?: string | undefined;
   readonly operatorId?: string | undefined;
-  /** The last entry of the page before. */
   readonly before?: number | undefined;
   readonly limit: number;
 };
@@ -76,10 +75,10 @@ select id as "actionId", action, account_id as "accountId",
 from operator_actions
 where ($1::uuid is null or account_id = $1) and ($2::uuid is null or operator_id = $2) and id < $3
 order by id desc limit $4`,
-  values: ({ accountId, operatorId, before = Number.MAX_SAFE_INTEGER, limit }) => [
+  values: ({ accountId, operatorId, before: id = Number.MAX_SAFE_INTEGER, limit }) => [
     accountId,
     operatorId,
-    before,
+    id,
     limit,
   ],
 });

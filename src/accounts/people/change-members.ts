@@ -110,10 +110,8 @@ export function changeRole(
     const isSelf = userId === session.userId;
     await endSessions({ run }, userId, isSelf ? session.sessionId : undefined);
     const by = { actor: session.email, origin };
-    await recordSecurityEvent(
-      { run },
-      { kind: 'role_changed', userId, email, accountId, ...by, details: { from, to } },
-    );
+    const details = { from, to };
+    await recordSecurityEvent({ run }, { kind: 'role_changed', userId, email, accountId, ...by, details });
     await withdrawInvitationsTo({ run }, by, email, accountId);
     return { own: isSelf ? await renewSession({ run }, session.sessionId) : undefined };
   });

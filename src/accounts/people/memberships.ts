@@ -1,4 +1,5 @@
 import { type Role, roles } from './role.ts';
+import type { Link } from '../sign-in/one-time-links.ts';
 import { endSessions } from '../sign-in/sessions.ts';
 import { many, maybeOne, none, type Runner } from '../../platform/database/statement.ts';
 import { setOperator, type User } from './users.ts';
@@ -23,7 +24,6 @@ where user_id = $1 order by lower(name), account_id limit 200`,
 // Retention deletes only people without an account (`deleteExpiredUsers`).
 const attach = `with attached as (update users set unattached_since = null where id = $2 and unattached_since is not null)`;
 
-/** Adds a member, or replaces their role. */
 export const setMembership = none<[accountId: string, userId: string, role: Role]>({
   name: 'set-membership',
   text: `
@@ -42,12 +42,6 @@ on conflict (account_id, user_id) do update set role = excluded.role
 returning role`,
 });
 
-type Grant = {
-  readonly accountId?: string | undefined;
-  readonly role?: Role | undefined;
-  readonly isOperator: boolean;
-};
-
 /**
  * Gives a user the rights of an invitation, and removes none: the invitation may be old. If the user gains rights, their sessions
  * end, because a stolen one would gain them too.
@@ -55,7 +49,7 @@ type Grant = {
 export async function grantAccess(
   db: Runner,
   { userId, isOperator }: Pick<User, 'userId' | 'isOperator'>,
-  { accountId, role, isOperator: becomesOperator }: Grant,
+  { accountId, role, isOperator: becomesOperator }: Pick<Link, 'accountId' | 'role' | 'isOperator'>,
 ): Promise<void> {
   const isPromoted = becomesOperator && !isOperator;
   if (isPromoted) await setOperator(db, userId, true);

@@ -70,15 +70,10 @@ export function resetPasswordAs(
     await withdrawResets(transaction, email);
     const link = await createLink(transaction, { purpose: 'reset', email, isOperator: false });
     const answer = await queueLinkMail(transaction, mails, link, { email });
+    const { userId } = user;
     const details = { purpose: 'reset' };
-    await recordSecurityEvent(transaction, {
-      kind: 'link_made',
-      userId: user.userId,
-      email,
-      actor: actor.name,
-      details,
-    });
-    return { answer, done: { action: 'people.reset', details: { userId: user.userId, email } } };
+    await recordSecurityEvent(transaction, { kind: 'link_made', userId, email, actor: actor.name, details });
+    return { answer, done: { action: 'people.reset', details: { userId, email } } };
   });
 }
 

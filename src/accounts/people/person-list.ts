@@ -26,7 +26,6 @@ type PersonFilter = {
   readonly accountId?: string | undefined;
   /** A part of the e-mail. */
   readonly search?: string | undefined;
-  /** The last e-mail of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;
 };
@@ -45,7 +44,6 @@ const valuesOf = ({ accountId, search = '', after = '', limit }: PersonFilter) =
   limit,
 ];
 
-/** The members of an account by e-mail. */
 export const listMembers = many<ListedMember, [filter: PersonFilter & { readonly accountId: string }]>({
   name: 'list-members',
   plannedAnew: true,

@@ -1,11 +1,11 @@
 import type { SecurityEventKind } from '../sign-in/session-terms.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { many, none } from '../../platform/database/statement.ts';
 
 export type Origin = { readonly address: string; readonly userAgent: string };
 
 export type NewSecurityEvent = {
   readonly kind: SecurityEventKind;
-  /** The person whom the event concerns. */
   readonly userId?: string | undefined;
   readonly email?: string | undefined;
   /** Undefined if the event concerns the person in all their accounts. */
@@ -23,15 +23,11 @@ export const recordSecurityEvent = none<[event: NewSecurityEvent]>({
   text: `
 insert into security_events (kind, user_id, email, account_id, actor, address, user_agent, details)
 values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-  values: ({ kind, userId, email, accountId, actor, origin, details = {} }) => [
-    kind,
-    userId,
-    email,
-    accountId,
-    actor,
-    origin?.address,
-    origin?.userAgent,
-    JSON.stringify(details),
+  values: (event) => [
+    ...fieldValues(event, 'kind', 'userId', 'email', 'accountId', 'actor'),
+    event.origin?.address,
+    event.origin?.userAgent,
+    JSON.stringify(event.details ?? {}),
   ],
 });
 
@@ -58,7 +54,6 @@ select ${columns} from (
   values: (accountId, { before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, before, limit],
 });
 
-/** The events of the installation, newest first. */
 export const listAllSecurityEvents = many<SecurityEvent, [page: Page]>({
   name: 'list-security-events',
   text: `select ${columns} from security_events where id < $1 order by id desc limit $2`,

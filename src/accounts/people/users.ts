@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
+import { maybeOne, none, one } from '../../platform/database/statement.ts';
 
 export type User = {
   readonly userId: string;
@@ -39,21 +40,11 @@ type NewUser = Pick<User, 'email' | 'passwordHash' | 'isOperator'> & {
   readonly mailboxHash?: Buffer | undefined;
 };
 
-const insertUser = one<User, [userId: string, user: NewUser]>({
+export const createUser = one<User, [user: NewUser]>({
   name: 'create-user',
   text: `insert into users (id, email, password_hash, is_operator, mailbox_hash) values ($1, $2, $3, $4, $5) returning ${columns}`,
-  values: (userId, { email, passwordHash, isOperator, mailboxHash }) => [
-    userId,
-    email,
-    passwordHash,
-    isOperator,
-    mailboxHash,
-  ],
+  values: (user) => [uuidv7(), ...fieldValues(user, 'email', 'passwordHash', 'isOperator', 'mailboxHash')],
 });
-
-export function createUser(db: Runner, user: NewUser): Promise<User> {
-  return insertUser(db, uuidv7(), user);
-}
 
 export const setPassword = none<[userId: string, passwordHash: string | undefined]>({
   name: 'set-password',

@@ -1,7 +1,6 @@
 import type { Actor } from '../operators/operator.ts';
 import { changeWithAudit } from '../operators/operator-actions.ts';
 import type { OwnAccount } from './memberships.ts';
-import type { SignedIn } from '../sign-in/session-terms.ts';
 import { hourMs } from '../../platform/timing/duration.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none } from '../../platform/database/statement.ts';
@@ -13,7 +12,6 @@ export const viewMs = hourMs;
 
 export type AccountView = Omit<OwnAccount, 'role'> & { readonly expiresAt: number };
 
-/** The account that the session views; undefined without a view. */
 export const findView = maybeOne<AccountView, [sessionId: string]>({
   name: 'find-view',
   text: `
@@ -35,11 +33,7 @@ returning sessions.id as "sessionId"`,
 export function viewAccountAs(
   db: Database,
   actor: Actor,
-  {
-    sessionId,
-    accountId,
-    reason,
-  }: Pick<SignedIn, 'sessionId'> & { readonly accountId: string; readonly reason: string },
+  { sessionId, accountId, reason }: { readonly sessionId: string; readonly accountId: string; readonly reason: string },
 ): Promise<boolean> {
   return changeWithAudit(db, actor, async (transaction) => {
     const isFound = (await begin(transaction, sessionId, accountId)) !== undefined;

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Role } from '../people/role.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { many, maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
 
 /** `confirm` opens the account of a sign-up. */
@@ -28,10 +29,7 @@ export type SignUpRequest = {
   readonly mailboxHash: Buffer;
   /** The code that the new account redeems. */
   readonly codeHash: Buffer | undefined;
-  /**
-   * True if the mailbox has a user already. The link is then stored as
-   * withdrawn.
-   */
+  /** True if the mailbox has a user already. The link is then stored as withdrawn. */
   readonly isRegistered: boolean;
 };
 
@@ -50,15 +48,11 @@ insert into one_time_links (id, hash, purpose, email, account_id, role, makes_op
   code_hash, withdrawn_at)
 values ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 second', $9, $10, $11, case when $12 then now() end)
 returning expires_at as "expiresAt"`,
-  values: (linkId, hash, { purpose, email, accountId, role, isOperator, request }) => [
+  values: (linkId, hash, { request, ...link }) => [
     linkId,
     hash,
-    purpose,
-    email,
-    accountId,
-    role,
-    isOperator,
-    lifetimeSeconds[purpose],
+    ...fieldValues(link, 'purpose', 'email', 'accountId', 'role', 'isOperator'),
+    lifetimeSeconds[link.purpose],
     request?.address,
     request?.mailboxHash,
     request?.codeHash,
@@ -143,14 +137,7 @@ export const listInvitationsTo = many<Link, [email: string]>({
   text: `select ${linkColumns} from one_time_links where email = $1 and purpose = 'invite' and ${openLinkSql} order by id limit 100`,
 });
 
-type OperatorInvitation = {
-  readonly linkId: string;
-  readonly email: string;
-  readonly accountId: string | undefined;
-  readonly accountName: string | undefined;
-  readonly role: Role | undefined;
-  readonly expiresAt: number;
-};
+type OperatorInvitation = Omit<Invitation, 'role'> & Required<Pick<Link, 'accountId' | 'accountName' | 'role'>>;
 
 /** The open invitations that make an operator, newest first; at most 200. */
 export const listOperatorInvitations = many<OperatorInvitation>({
@@ -198,7 +185,6 @@ export const withdrawInvitationsTo = many<Withdrawn, [by: ChangedBy, email: stri
   values: withChange,
 });
 
-/** Withdraws all open links to an e-mail: invitations, resets and sign-ups. */
 export const withdrawLinksTo = many<Withdrawn, [by: ChangedBy, email: string]>({
   name: 'withdraw-links-to-email',
   text: withdrawing('email = $4'),

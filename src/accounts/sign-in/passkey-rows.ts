@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../platform/database/database.ts';
 import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import { hasSession } from './sessions.ts';
 import { lockUser } from '../people/users.ts';
@@ -31,27 +32,23 @@ select ${columns}, ${credentialColumns} from passkeys where user_id = $1 order b
 });
 
 type Person = { readonly userId: string; readonly email: string };
-type PersonWithSession = Person & { readonly sessionId: string };
 
-const insertPasskey = maybeOne<Passkey, [passkeyId: string, userId: string, name: string, credential: Credential]>({
+const insertPasskey = maybeOne<Passkey, [userId: string, name: string, credential: Credential]>({
   name: 'create-passkey',
   text: `
 insert into passkeys (id, user_id, name, credential_id, public_key, counter, transports)
 values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing returning ${columns}`,
-  values: (passkeyId, userId, name, { credentialId, publicKey, counter, transports }) => [
-    passkeyId,
+  values: (userId, name, credential) => [
+    uuidv7(),
     userId,
     name,
-    credentialId,
-    publicKey,
-    counter,
-    transports,
+    ...fieldValues(credential, 'credentialId', 'publicKey', 'counter', 'transports'),
   ],
 });
 
 export function addPasskey(
   db: Database,
-  { userId, email, sessionId }: PersonWithSession,
+  { userId, email, sessionId }: Person & { readonly sessionId: string },
   { name, credential, origin }: { readonly name: string; readonly credential: Credential; readonly origin: Origin },
 ): Promise<Passkey | 'too_many_passkeys' | 'known_passkey' | 'not_signed_in'> {
   return db.transaction(async (run) => {
@@ -59,7 +56,7 @@ export function addPasskey(
     // A reset removes all passkeys and ends all sessions; it must not be followed by a passkey from before it.
     if (!(await hasSession({ run }, sessionId)).exists) return 'not_signed_in';
     if ((await listPasskeys({ run }, userId)).length >= maxPasskeys) return 'too_many_passkeys';
-    const added = await insertPasskey({ run }, uuidv7(), userId, name, credential);
+    const added = await insertPasskey({ run }, userId, name, credential);
     if (added === undefined) return 'known_passkey';
     await recordSecurityEvent({ run }, { kind: 'passkey_added', userId, email, origin, details: { name } });
     return added;

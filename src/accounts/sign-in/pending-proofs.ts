@@ -8,7 +8,6 @@ type Details = Readonly<Record<string, string>>;
 
 /** The limit for all requests without a session. */
 const maxPending = 10_000;
-/** The limit for each signed-in user. */
 const maxPendingOfPerson = 20;
 const lifeSeconds = 600;
 

@@ -13,7 +13,6 @@ export type SignedIn = {
   readonly userId: string;
   readonly email: string;
   readonly isOperator: boolean;
-  /** Time of the last authentication. */
   readonly authenticatedAt: number;
   readonly isRecent: boolean;
   readonly expiresAt: number;

@@ -8,7 +8,6 @@ import { many, maybeOne, one, type Runner } from '../../platform/database/statem
 const lengthOf = (which: 'idle' | 'absolute') =>
   `case when is_operator then ${sessionSeconds.operator[which]} else ${sessionSeconds.person[which]} end * interval '1 second'`;
 
-/** SQL over `sessions` and `users`. */
 const isLive = `disabled_at is null and sessions.expires_at > now() and last_used_at > now() - ${lengthOf('idle')}`;
 
 const signedIn = (
@@ -105,12 +104,8 @@ export async function findSession(db: Runner, token: string, lookup: Lookup): Pr
   return isToken(token) ? findByHash(db, hashToken(token), lookup) : undefined;
 }
 
-export type ListedSession = Origin & {
-  readonly sessionId: string;
-  readonly createdAt: number;
-  readonly lastUsedAt: number;
-  readonly expiresAt: number;
-};
+export type ListedSession = Origin &
+  Pick<SignedIn, 'sessionId' | 'expiresAt'> & { readonly createdAt: number; readonly lastUsedAt: number };
 
 export const hasSession = one<{ exists: boolean }, [sessionId: string]>({
   name: 'has-session',

@@ -41,7 +41,6 @@ async function lockProven(db: Runner, userId: string, checkedHash?: string): Pro
 
 const hashOf = (proof: Proof) => (proof.means === 'password' ? proof.checkedHash : undefined);
 
-/** Throws `ProofOutdated`. */
 export function signIn(db: Database, proven: SignIn & Proof): Promise<NewSession> {
   return db.transaction(async (run) => {
     await lockProven({ run }, proven.user.userId, hashOf(proven));
@@ -177,7 +176,6 @@ async function resetUser(db: Runner, userId: string, passwordHash: string | unde
   await endSessions(db, userId);
 }
 
-/** Gives a user what a consumed link grants. */
 export async function grantFromLink(
   db: Runner,
   user: User,

@@ -65,11 +65,11 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
     (task) => presentListedTask(deps, task).then((record) => ({ kind: 'task', ...record })),
   );
   yield* paged(
-    (last?: { taskId: string }) => listLabeledVideos(db, accountId, { after: last?.taskId, limit }),
+    (last?: { taskId: string }) => listLabeledVideos(db, accountId, last?.taskId, limit),
     ({ taskId, isFavorite: favorite, tags }) => ({ kind: 'videoLabels', taskId, favorite, tags }),
   );
   yield* paged(
-    (last?: { linkId: string }) => listLinksOfAccount(db, accountId, { after: last?.linkId, limit }),
+    (last?: { linkId: string }) => listLinksOfAccount(db, accountId, last?.linkId, limit),
     (link) => ({ kind: 'shareLink', ...presentShareLink(link) }),
   );
   yield* paged(

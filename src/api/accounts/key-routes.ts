@@ -5,7 +5,6 @@ import { dialects, ordinaryScopes, type Scope, scopes } from '../../accounts/key
 import { findAccount } from '../../accounts/accounts.ts';
 import {
   createAccountKey,
-  createKeyWithKey,
   createKeyAs,
   type MadeKey,
   maxActiveKeys,
@@ -140,7 +139,7 @@ const create = defineEndpoint({
     const key = { accountId, scopes: grantedScopes(input.scopes, own), ...newKey(input, now(), catalogue().models) };
     // A key must not do what its creator may do only after re-authentication.
     if (by.kind === 'person' && !key.scopes.every((scope) => ordinaryScopes.includes(scope))) requireRecentProof(by);
-    const made = by.kind === 'key' ? await createKeyWithKey(db, key, by.keyId) : await createAccountKey(db, key);
+    const made = await createAccountKey(db, key, by.kind === 'key' ? by.keyId : undefined);
     if (made.kind === 'beyond_caller') throw invalidRequest([...made.errors]);
     return presentMadeKey(made);
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
-import type { CreditsOutsideTasks, MarginRow } from '../../credits/reports/margin.ts';
+import type { StatementSum } from '../../credits/reports/account-statement.ts';
+import type { MarginRow } from '../../credits/reports/margin.ts';
 import { isRevenue } from '../../credits/reports/statement-sections.ts';
 
 export const marginSchema = z
@@ -50,6 +51,6 @@ export const paidMoneySchema = z
   })
   .meta({ id: 'PaidMoney' });
 
-export function presentBookedCredits(booked: CreditsOutsideTasks, { creditValue }: Pick<Catalogue, 'creditValue'>) {
+export function presentBookedCredits(booked: StatementSum, { creditValue }: Pick<Catalogue, 'creditValue'>) {
   return { ...booked, valueMicros: booked.credits * creditValue.micros, isRevenue: isRevenue(booked.section) };
 }

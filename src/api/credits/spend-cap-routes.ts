@@ -11,7 +11,6 @@ import {
   listSpendCaps,
   setSpendCaps,
   setSpendCapsAs,
-  setSpendCapsWithKey,
   type SpendCap,
 } from '../../accounts/limits/spend-caps.ts';
 
@@ -69,10 +68,7 @@ const set = defineEndpoint({
   failures: ['cap_subject_not_found', 'account_closed'],
   handler: async ({ caller: { by, accountId }, input: { keyId, userId, ...change } }, { db }) => {
     const subject = subjectOf(accountId, { keyId, userId });
-    const isSet =
-      by.kind === 'key'
-        ? await setSpendCapsWithKey(db, { accountId, keyId: by.keyId }, subject, change)
-        : await setSpendCaps(db, accountId, subject, change);
+    const isSet = await setSpendCaps(db, accountId, subject, change, by.kind === 'key' ? by.keyId : undefined);
     if (typeof isSet === 'object') throw invalidRequest(isSet.errors);
     if (!isSet) throw new HttpError('cap_subject_not_found');
     return presentCaps(await listSpendCaps(db, accountId));

@@ -5,7 +5,7 @@ import { findPrice, type ModelCatalogue, unknownModel } from '../../catalogue/mo
 import { maxPriceCredits, maxPriceNameLength } from '../../catalogue/prices/price-conditions.ts';
 import { inputJsonSchema, sampleRequest } from '../../tasks/accept/documented-task-request.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { listPrices, priceLeadMs, setPriceAs, wasPriceSet, withdrawPriceAs } from '../../credits/prices/prices.ts';
+import { findSetPrice, listPrices, priceLeadMs, setPriceAs, withdrawPriceAs } from '../../credits/prices/prices.ts';
 import { requireOwnAccount } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
@@ -190,7 +190,8 @@ async function namedPrice(
 ): Promise<string> {
   const found = findPrice(models, model, priceName ?? undefined);
   if (found.ok) return found.name;
-  if (isEnd && typeof priceName === 'string' && (await wasPriceSet(db, { model, priceName }))) return priceName;
+  const canBeSet = isEnd && typeof priceName === 'string';
+  if (canBeSet && (await findSetPrice(db, { model, priceName })) !== undefined) return priceName;
   const message = unknownModel(models, model);
   const refusal = message === undefined ? { path: 'priceName', message: found.message } : { path: 'model', message };
   throw invalidRequest([refusal]);

@@ -177,7 +177,7 @@ const guards = [
   'ledger_by_idempotency_key',
 ];
 
-const guardRule = many<LedgerViolation, [guards: readonly string[]]>({
+export const checkGuards = many<LedgerViolation>({
   name: 'check-guards',
   text: `
 select 'books_are_guarded' as rule, null::uuid as "accountId", ${noEntry}, null::uuid as "taskId",
@@ -193,10 +193,8 @@ where not exists (
   select from pg_index join pg_class on pg_class.oid = indexrelid
   where relname = guard and indisunique and indisvalid and indrelid = 'ledger_entries'::regclass
 )`,
+  values: () => [guards],
 });
-
-/** Returns the guards that are missing or disabled. */
-export const checkGuards = (db: Database) => guardRule(db, guards);
 
 /** Returns the violations by these accounts, entries and tasks. Callers pass at most 2,000 ids per list. */
 export async function checkBooks(

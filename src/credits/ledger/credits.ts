@@ -2,7 +2,7 @@ import type { Actor } from '../../accounts/operators/operator.ts';
 import { AccountClosed, lockAccount } from '../../accounts/accounts.ts';
 import { type Database, violatedUniqueConstraint } from '../../platform/database/database.ts';
 import { type AuditedChange, changeWithAudit } from '../../accounts/operators/operator-actions.ts';
-import { parametersOf } from '../../platform/database/sql.ts';
+import { fieldValues, parametersOf } from '../../platform/database/sql.ts';
 import { many, maybeOne } from '../../platform/database/statement.ts';
 
 /** A failed task is refunded in full; a partial refund is the difference of the price for a video that fell short of its order. */
@@ -23,7 +23,6 @@ export type LedgerEntry = {
   readonly createdAt: number;
 };
 
-/** The columns of `ledger_entries` as the fields of a `LedgerEntry`. */
 const entryColumns = `id as "entryId", task_id as "taskId",
   (select price_name from tasks where tasks.id = task_id) as "priceName", kind, amount, balance_after as "balanceAfter", reason,
   created_at as "createdAt"`;
@@ -87,14 +86,7 @@ with account as (
 insert into ledger_entries (account_id, kind, amount, balance_after, reason, idempotency_key, top_up_id)
 select id, $3, $2::bigint, balance, $4, $5, $6 from account
 returning ${entryColumns}`,
-  values: ({ accountId, kind, amount, reason, idempotencyKey, topUpId }) => [
-    accountId,
-    amount,
-    kind,
-    reason,
-    idempotencyKey,
-    topUpId,
-  ],
+  values: (booking) => fieldValues(booking, 'accountId', 'amount', 'kind', 'reason', 'idempotencyKey', 'topUpId'),
 });
 
 export type BooksFilter = {
@@ -147,7 +139,6 @@ export async function readBooks(
   return { balance: first.balance, entries };
 }
 
-/** Lists the entries of a task: its charge, and the refund if there is one. */
 export const listTaskEntries = many<LedgerEntry, [taskId: string]>({
   name: 'list-task-ledger-entries',
   text: `select ${entryColumns} from ledger_entries where task_id = $1 order by id`,
@@ -178,7 +169,7 @@ export const findBooking = maybeOne<LedgerEntry & { readonly isSame: boolean }, 
   text: `
 select ${entryColumns}, (account_id, kind, amount, reason) = ($2, $3, $4, $5) as "isSame"
 from ledger_entries where idempotency_key = $1`,
-  values: ({ idempotencyKey, accountId, kind, amount, reason }) => [idempotencyKey, accountId, kind, amount, reason],
+  values: (booking) => fieldValues(booking, 'idempotencyKey', 'accountId', 'kind', 'amount', 'reason'),
 });
 
 async function bookOnce(transaction: Database, booking: Booking): Promise<AuditedChange<BookingOutcome>> {

@@ -169,13 +169,10 @@ update maintenance set audited_at = greatest(audited_at, started.at),
 from started`,
 });
 
-type FoundViolation = {
+/** A newer release may have recorded a rule that this one does not know. */
+type FoundViolation = Omit<LedgerViolation, 'rule'> & {
   readonly rule: string;
-  readonly accountId: string | undefined;
   readonly accountName: string | undefined;
-  readonly entryId: number | undefined;
-  readonly taskId: string | undefined;
-  readonly detail: string;
   readonly foundAt: number;
 };
 

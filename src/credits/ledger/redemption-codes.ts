@@ -26,12 +26,7 @@ export type CodeBatch = {
   readonly withdrawnAt: number | undefined;
 };
 
-export type NewBatch = {
-  readonly name: string;
-  readonly credits: number;
-  readonly codes: number;
-  readonly expiresAt?: number | undefined;
-};
+export type NewBatch = Pick<CodeBatch, 'name' | 'credits' | 'codes'> & { readonly expiresAt?: number | undefined };
 
 function newCode(): string {
   const text = Array.from({ length: codeLength }, () => alphabet.charAt(randomInt(alphabet.length))).join('');

@@ -59,16 +59,14 @@ export async function applyReversals(deps: PaymentDeps, paymentId: string): Prom
   const outcome = await bookReversals(deps, paymentId);
   if (outcome.kind === 'unknown_payment') return noteUnknown(deps, { paymentId });
   const { topUpId, accountId } = outcome.topUp;
+  const fields = { topUpId, accountId, paymentId };
   for (const booked of outcome.booked) {
     deps.events.emit({ kind: 'payment_settled', outcome: 'reversed' });
-    deps.log.warn({ topUpId, accountId, paymentId, ...booked }, 'payment reversal booked');
+    deps.log.warn({ ...fields, ...booked }, 'payment reversal booked');
   }
   for (const reference of outcome.notComparable) {
     deps.events.emit({ kind: 'payment_settled', outcome: 'not_comparable' });
-    deps.log.error(
-      { topUpId, accountId, paymentId, reference },
-      'payment reversal not booked: its currency is not comparable',
-    );
+    deps.log.error({ ...fields, reference }, 'payment reversal not booked: its currency is not comparable');
   }
 }
 

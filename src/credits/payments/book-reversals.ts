@@ -1,5 +1,6 @@
 import { bookCredits } from '../ledger/credits.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import type { PaymentProvider, Reversal } from './payment-provider.ts';
 import { findTopUpByPayment, type TopUp } from './top-ups.ts';
@@ -119,25 +120,17 @@ const storeReversal = none<[topUpId: string, reversal: StoredReversal & Pick<Rev
 insert into top_up_reversals (top_up_id, reference, kind, minor_units, is_taken, is_final) values ($1, $2, $3, $4, $5, $6)
 on conflict (top_up_id, reference) do update
 set minor_units = excluded.minor_units, is_taken = excluded.is_taken, is_final = excluded.is_final`,
-  values: (topUpId, { reference, kind, minorUnits, isTaken, isFinal }) => [
-    topUpId,
-    reference,
-    kind,
-    minorUnits,
-    isTaken,
-    isFinal,
-  ],
+  values: (id, one) => [id, ...fieldValues(one, 'reference', 'kind', 'minorUnits', 'isTaken', 'isFinal')],
 });
 
 /** Lists payments with refunds or disputes that may still change. */
 export const listOpenReversals = many<
   { readonly topUpId: string; readonly paymentId: string },
-  [page: { readonly after: string | undefined; readonly limit: number }]
+  [after: string | undefined, limit: number]
 >({
   name: 'list-open-reversals',
   text: `
 select distinct top_up_id as "topUpId", payment_id as "paymentId"
 from top_up_reversals join top_ups on top_ups.id = top_up_id
 where not is_final and ($1::uuid is null or top_up_id > $1) order by top_up_id limit $2`,
-  values: ({ after, limit }) => [after, limit],
 });

@@ -18,7 +18,6 @@ export type Order = {
 
 export type NewCheckout = {
   readonly order: Order;
-  /** Shown to the customer. */
   readonly title: string;
   /** The provider's own price, if the catalogue names one. */
   readonly priceId?: string | undefined;
@@ -68,11 +67,9 @@ export type Reversal = {
   readonly minorUnits: number | undefined;
   /** True if the money has left us: false for a refund that failed, and for a dispute that was won. */
   readonly isTaken: boolean;
-  /** True if it will not change again. */
   readonly isFinal: boolean;
 };
 
-/** The price of a payment, with the currency in three capital letters. */
 export type PaidPrice = Pick<Order, 'currency' | 'minorUnits'>;
 
 /** An event only names what has changed. Its content is never trusted: the provider is read instead. */

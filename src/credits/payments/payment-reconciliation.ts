@@ -55,7 +55,7 @@ export async function reconcilePayments(
     await each({ checkoutId: payment.checkoutId }, () => applyPayment(deps, payment, 'reconciliation'));
   }
   const createdBeforeMs = Date.now() - settlingMs;
-  const unfinished = pagesOf((after) => listUnfinishedTopUps(db, { createdBeforeMs, after, limit: pageSize }));
+  const unfinished = pagesOf((after) => listUnfinishedTopUps(db, createdBeforeMs, after, pageSize));
   for await (const { checkoutId } of unfinished) await each({ checkoutId }, () => readAgain(deps, checkoutId));
   await expireTopUpsWithoutCheckout(db, Date.now() - checkoutMs);
   for await (const paymentId of provider.listReversedPayments(sinceMs)) {
@@ -63,7 +63,7 @@ export async function reconcilePayments(
     if ((await findTopUpByPayment(db, paymentId)) === undefined) continue;
     await each({ paymentId }, () => applyReversals(deps, paymentId));
   }
-  for await (const { paymentId } of pagesOf((after) => listOpenReversals(db, { after, limit: pageSize }))) {
+  for await (const { paymentId } of pagesOf((after) => listOpenReversals(db, after, pageSize))) {
     await each({ paymentId }, () => applyReversals(deps, paymentId));
   }
   for (const { checkoutId } of await listUngranted(db, maxUngranted)) {
@@ -116,7 +116,6 @@ export type UngrantedPayment = {
   readonly foundAt: number;
 };
 
-/** Lists paid checkouts that were not granted, oldest first. */
 export const listUngranted = many<UngrantedPayment, [limit: number]>({
   name: 'list-ungranted-payments',
   text: `

@@ -8,7 +8,6 @@ import { type GrantObstacle, insertTopUpRow, type Settler, type TopUp, topUpColu
 // row never changes again.
 
 export type Settlement =
-  /** The credits were granted now. */
   | { readonly kind: 'granted'; readonly topUp: Order }
   | { readonly kind: 'already_granted'; readonly topUp: Order }
   /** The purchase failed, expired or is still on its way. */
@@ -21,24 +20,17 @@ export type Settlement =
 export type Settling = {
   readonly db: Database;
   readonly provider: PaymentProvider;
-  /** The address of this installation. */
   readonly serviceUrl: string;
 };
 
 /** `payment` was read from the provider, never from an event. */
-export async function settlePayment(
-  { db, provider, serviceUrl }: Settling,
-  payment: Payment,
-  by: Settler,
-): Promise<Settlement> {
+export async function settlePayment(settling: Settling, payment: Payment, by: Settler): Promise<Settlement> {
+  const { db } = settling;
   const { order, checkoutId } = payment;
   if (order === undefined) return { kind: 'foreign' };
   try {
     return await db.transaction(async (run) => {
-      const settlement = await settle(
-        { run },
-        { provider, payment, order, by, isOurs: payment.serviceUrl === serviceUrl },
-      );
+      const settlement = await settle({ run }, settling, { ...payment, order }, by);
       if (settlement.kind === 'granted') await deleteUngrantedPayment({ run }, checkoutId);
       if (settlement.kind === 'not_granted') await recordUngranted({ run }, checkoutId, order, settlement.reason);
       return settlement;
@@ -51,20 +43,19 @@ export async function settlePayment(
   }
 }
 
-type Case = {
-  readonly provider: PaymentProvider;
-  readonly payment: Payment;
-  readonly order: Order;
-  readonly by: Settler;
-  readonly isOurs: boolean;
-};
+type Ordered = Payment & { readonly order: Order };
 
-async function settle(db: Runner, { provider, payment, order, by, isOurs }: Case): Promise<Settlement> {
-  const { state, checkoutId } = payment;
+async function settle(
+  db: Runner,
+  { provider, serviceUrl }: Settling,
+  payment: Ordered,
+  by: Settler,
+): Promise<Settlement> {
+  const { order, state, checkoutId } = payment;
   let topUp = await lockTopUp(db, order.topUpId);
   if (topUp === undefined) {
     // The database was restored from a backup that is older than the purchase, or the checkout belongs to another installation.
-    if (!isOurs) return { kind: 'foreign' };
+    if (payment.serviceUrl !== serviceUrl) return { kind: 'foreign' };
     if (state !== 'paid') return { kind: 'not_paid', topUp: order };
     await insertTopUpRow(db, order, { name: provider.name, isTest: payment.isTest });
     topUp = await lockTopUp(db, order.topUpId);

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 import type { CreditPackage } from '../../catalogue/file/packages-schema.ts';
 import type { Order, PaymentProvider, PaymentProviderName, PaymentState } from './payment-provider.ts';
@@ -19,7 +20,6 @@ export const topUpStates = [
 export const settlers = ['event', 'reconciliation'] as const;
 export type Settler = (typeof settlers)[number];
 
-/** The reasons why a paid checkout was not granted. */
 export const grantObstacles = [
   'account_not_found',
   'amount_differs',
@@ -43,7 +43,6 @@ export type TopUp = Order & {
   readonly reversedCredits: number;
 };
 
-/** The columns of `top_ups` as the fields of a `TopUp`. */
 export const topUpColumns = `id as "topUpId", account_id as "accountId", provider, is_test as "isTest", package, credits, currency,
   minor_units as "minorUnits", state, checkout_id as "checkoutId", payment_id as "paymentId", receipt_url as "receiptUrl",
   settled_by as "settledBy", created_at as "createdAt", paid_at as "paidAt",
@@ -69,15 +68,9 @@ export const insertTopUpRow = none<[order: Order, by: Pick<PaymentProvider, 'nam
 insert into top_ups (id, account_id, package, credits, currency, minor_units, provider, is_test)
 select $1, id, $3, $4, $5, $6, $7, $8 from accounts where id = $2
 on conflict do nothing`,
-  values: ({ topUpId, accountId, package: name, credits, currency, minorUnits }, { name: provider, isTest }) => [
-    topUpId,
-    accountId,
-    name,
-    credits,
-    currency,
-    minorUnits,
-    provider,
-    isTest,
+  values: (order, by) => [
+    ...fieldValues(order, 'topUpId', 'accountId', 'package', 'credits', 'currency', 'minorUnits'),
+    ...fieldValues(by, 'name', 'isTest'),
   ],
 });
 
@@ -123,7 +116,6 @@ update top_ups set state = 'expired'
 where state = 'open' and checkout_id is null and created_at < to_timestamp($1::float8 / 1000)`,
 });
 
-/** Ends a purchase whose checkout the provider does not have. */
 export const expireUnknownCheckout = none<[checkoutId: string, beforeMs: number]>({
   name: 'expire-top-up-of-unknown-checkout',
   text: `
@@ -139,12 +131,10 @@ export const findTopUpByPayment = maybeOne<TopUp & { readonly version: number },
 export type TopUpFilter = {
   readonly accountId?: string | undefined;
   readonly state?: PaymentState | undefined;
-  /** The last id of the page before. */
   readonly before?: string | undefined;
   readonly limit: number;
 };
 
-/** Lists purchases, newest first. */
 export const listTopUps = many<TopUp & { readonly accountName: string }, [filter: TopUpFilter]>({
   name: 'list-top-ups',
   plannedAnew: true,
@@ -158,7 +148,7 @@ order by id desc limit $4`,
 /** Lists purchases with a checkout that were not finished some time after their creation. */
 export const listUnfinishedTopUps = many<
   { readonly topUpId: string; readonly checkoutId: string },
-  [page: { readonly createdBeforeMs: number; readonly after: string | undefined; readonly limit: number }]
+  [createdBeforeMs: number, after: string | undefined, limit: number]
 >({
   name: 'list-unfinished-top-ups',
   text: `
@@ -166,5 +156,4 @@ select id as "topUpId", checkout_id as "checkoutId" from top_ups
 where state in ('open', 'processing') and checkout_id is not null and created_at < to_timestamp($1::float8 / 1000)
   and ($2::uuid is null or id > $2)
 order by id limit $3`,
-  values: ({ createdBeforeMs, after, limit }) => [createdBeforeMs, after, limit],
 });

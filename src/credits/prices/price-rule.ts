@@ -1,4 +1,5 @@
 import type { ListedPrice } from '../../catalogue/prices/price-conditions.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
 
 // The price of a task. Charges, quotes and price lists use this one rule: the first of the listed prices that has begun applies, and
@@ -66,10 +67,8 @@ export const quoteTask = maybeOne<Quote, [task: QuotedTask]>({
 select price_name as "priceName", credits_per_second as "creditsPerSecond", credits_per_video as "creditsPerVideo",
   $3::integer * credits_per_second + credits_per_video as credits
 from ${taskPriceSql({ model: '$1::text', accountId: '$2::uuid', listed: '$4::json', at: 'now()' })} price`,
-  values: ({ accountId, model, durationSeconds, listedPrices }) => [
-    model,
-    accountId,
-    durationSeconds,
+  values: ({ listedPrices, ...task }) => [
+    ...fieldValues(task, 'model', 'accountId', 'durationSeconds'),
     JSON.stringify(listedPrices),
   ],
 });

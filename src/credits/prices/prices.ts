@@ -2,6 +2,7 @@ import type { Actor } from '../../accounts/operators/operator.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type DoneAction, changeWithAudit } from '../../accounts/operators/operator-actions.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { many, maybeOne } from '../../platform/database/statement.ts';
 import { operatorsPriceSql } from './price-rule.ts';
 
@@ -42,7 +43,6 @@ case when withdrawn_at is not null then 'withdrawn' when effective_from > now() 
   when prices.id = case when account_id is null then ${inForce('is null')} else ${inForce('= prices.account_id')} end then 'in_force'
   else 'past' end as state`;
 
-/** The columns of `prices` as the fields of a `SetPrice`. */
 const priceColumns = `prices.id as "priceId", model, price_name as "priceName", account_id as "accountId",
   (select name from accounts where accounts.id = prices.account_id) as "accountName", credits_per_second as "creditsPerSecond", credits_per_video as "creditsPerVideo", effective_from as "effectiveFrom", prices.created_at as "createdAt", who, reason`;
 
@@ -66,12 +66,7 @@ where ($6::float8 is null or to_timestamp($6::float8 / 1000) >= clock_timestamp(
   and ($3::uuid is null or exists (select from accounts where id = $3))
 returning ${priceColumns}, 'announced' as state`,
   values: ({ leadMs = priceLeadMs, ...price }) => [
-    price.model,
-    price.priceName,
-    price.accountId,
-    price.creditsPerSecond,
-    price.creditsPerVideo,
-    price.fromMs,
+    ...fieldValues(price, 'model', 'priceName', 'accountId', 'creditsPerSecond', 'creditsPerVideo', 'fromMs'),
     leadMs,
     price.who,
     price.reason,
@@ -132,7 +127,6 @@ export type PriceQuery = {
   readonly limit: number;
 };
 
-/** Lists operators' prices, the newest decision first. */
 export const listPrices = many<SetPrice, [query: PriceQuery]>({
   name: 'list-prices',
   plannedAnew: true,
@@ -156,12 +150,8 @@ where state in ('announced', 'in_force') and credits_per_second is not null
 group by model, price_name order by model, price_name`,
 });
 
-/** True if operators have set this price, which may have left the catalogue since. */
-export async function wasPriceSet(db: Database, price: Pick<SetPrice, 'model' | 'priceName'>): Promise<boolean> {
-  return (await findSetPrice(db, price)) !== undefined;
-}
-
-const findSetPrice = maybeOne<Pick<SetPrice, 'priceId'>, [price: Pick<SetPrice, 'model' | 'priceName'>]>({
+/** Undefined if operators never set this price. It may have left the catalogue since. */
+export const findSetPrice = maybeOne<Pick<SetPrice, 'priceId'>, [price: Pick<SetPrice, 'model' | 'priceName'>]>({
   name: 'find-set-price',
   text: `select id as "priceId" from prices where model = $1 and price_name = $2 limit 1`,
   values: ({ model, priceName }) => [model, priceName],
@@ -187,15 +177,8 @@ export function withdrawPriceAs(
 }
 
 function done(action: 'prices.set' | 'prices.withdraw', price: SetPrice, reason: string): DoneAction {
-  const {
-    priceId,
-    model,
-    priceName,
-    accountId,
-    creditsPerSecond = null,
-    creditsPerVideo = null,
-    effectiveFrom,
-  } = price;
+  const { priceId, model, priceName, accountId, effectiveFrom } = price;
+  const { creditsPerSecond = null, creditsPerVideo = null } = price;
   const details = { priceId, model, priceName, creditsPerSecond, creditsPerVideo, effectiveFrom, reason };
   return { action, ...(accountId !== undefined && { accountId }), details };
 }

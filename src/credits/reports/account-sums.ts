@@ -16,7 +16,6 @@ export type UsageDay = {
   readonly refunded: number;
   /** Grants and adjustments, signed. */
   readonly granted: number;
-  /** Tasks that were charged. */
   readonly tasks: number;
 };
 
@@ -70,27 +69,18 @@ from (
 where key_id is not null group by key_id`,
 });
 
-/** Limit of each count. */
 export const maxCounted = 10_000;
 
 const counted = (state: string, since = '') =>
   `(select count(*)::int from (select from tasks where account_id = $1 and state = '${state}' ${since} limit ${maxCounted}) t)`;
 const lastWeek = `and created_at > now() - interval '7 days'`;
 
-export type AccountSummary = {
-  readonly balance: number;
-  readonly waiting: number;
-  readonly queuing: number;
-  readonly generating: number;
-  readonly success: number;
-  readonly fail: number;
-  readonly hasKey: boolean;
-  readonly hasTask: boolean;
-  readonly hasCallback: boolean;
-  /** When the ledger was last audited; undefined for never. */
-  readonly auditedAt: number | undefined;
-  readonly violations: number;
-};
+type Figure = 'balance' | 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | 'violations';
+export type AccountSummary = Readonly<Record<Figure, number>> &
+  Readonly<Record<'hasKey' | 'hasTask' | 'hasCallback', boolean>> & {
+    /** When the ledger was last audited; undefined for never. */
+    readonly auditedAt: number | undefined;
+  };
 
 /** `success` and `fail` count the last seven days. */
 export const summarizeAccount = one<AccountSummary, [accountId: string]>({

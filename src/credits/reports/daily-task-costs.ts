@@ -43,7 +43,6 @@ const bucketBase = 1.1;
 const latency = `greatest(1, 1000 * extract(epoch from completed_at - created_at)::float8)`;
 const bucketOf = `floor(ln(${latency}) / ln(${bucketBase}::float8))::smallint`;
 
-/** The middle of a bucket, in milliseconds. */
 export function bucketMiddleMs(bucket: number): number {
   return Math.round(bucketBase ** (bucket + 0.5));
 }
@@ -106,7 +105,6 @@ order by day, "isRest", credits desc, id`,
     values: (days) => [...valuesOf(days), days.maxGroups],
   });
 
-/** Lists days with tasks, by one of the groups. */
 export const listGroupDays: Record<UsageGroup, ReturnType<typeof groupDays>> = {
   model: groupDays('model'),
   key: groupDays('key'),

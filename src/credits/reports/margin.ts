@@ -1,3 +1,4 @@
+import type { StatementSum } from './account-statement.ts';
 import { entrySectionSql } from './statement-sections.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { many } from '../../platform/database/statement.ts';
@@ -67,9 +68,7 @@ export type MarginQuery = {
 };
 
 /** Credits that accounts gained or lost in a period, except through tasks. */
-export type CreditsOutsideTasks = { readonly section: string; readonly entries: number; readonly credits: number };
-
-export const readBookedCredits = many<CreditsOutsideTasks, [period: Pick<MarginQuery, 'fromMs' | 'toMs'>]>({
+export const readBookedCredits = many<StatementSum, [period: Pick<MarginQuery, 'fromMs' | 'toMs'>]>({
   name: 'read-booked-credits',
   plannedAnew: true,
   text: `

@@ -6,13 +6,11 @@ import { sectionTitles } from './section-titles.ts';
 
 type Known = LedgerKind | 'code' | 'top_up' | 'top_up_reversal';
 
-/** In the order of a statement. */
 export const statementSections = Object.keys(sectionTitles satisfies Record<Known, string>);
 
 /** True if customers paid for these credits. */
 export const isRevenue = (section: string) => section === 'top_up' || section === 'top_up_reversal';
 
-/** SQL: the section of a ledger entry. */
 export const entrySectionSql = `
   case
     when top_up_id is not null then case kind when 'grant' then 'top_up' else 'top_up_reversal' end

@@ -29,15 +29,6 @@ export type SignUpPolicy = {
   readonly hourlyLimitPerAddress: number;
 };
 
-export const closedSignUp: SignUpPolicy = {
-  mode: 'off',
-  domains: [],
-  credits: 0,
-  secrets: [],
-  hourlyLimit: 1,
-  hourlyLimitPerAddress: 1,
-};
-
 /** Requests in an hour for one mailbox that create a link. Further ones get the same response. */
 const hourlyLimitPerMailbox = 3;
 
@@ -116,7 +107,6 @@ export type UnconfirmedSignUp = {
   readonly expiresAt: number;
 };
 
-/** The open requests, newest first. */
 export const listSignUps = many<UnconfirmedSignUp, [limit: number]>({
   name: 'list-sign-ups',
   text: `

@@ -73,10 +73,8 @@ export function signInWithIdentity(
 /** The open invitations to an e-mail. Their accounts stay open until the transaction ends. */
 async function lockInvitations(db: Runner, email: string): Promise<readonly Link[]> {
   const invitations = await listInvitationsTo(db, email);
-  const accounts = await lockOpenAccounts(
-    db,
-    invitations.flatMap(({ accountId }) => accountId ?? []),
-  );
+  const accountIds = invitations.flatMap(({ accountId }) => accountId ?? []);
+  const accounts = await lockOpenAccounts(db, accountIds);
   const open = new Set(accounts.map(({ accountId }) => accountId));
   return invitations.filter(({ accountId }) => accountId === undefined || open.has(accountId));
 }

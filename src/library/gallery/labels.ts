@@ -118,14 +118,9 @@ with recursive names (tag) as (
 select tag from names where tag is not null limit ${maxTagsOfAccount + 1}`,
 });
 
-/** A labeled video of an export. */
 export type LabeledVideo = { readonly taskId: string; readonly isFavorite: boolean; readonly tags: readonly string[] };
 
-/** Lists the labeled videos of an account in the order of their ids. */
-export const listLabeledVideos = many<
-  LabeledVideo,
-  [accountId: string, page: { readonly after: string | undefined; readonly limit: number }]
->({
+export const listLabeledVideos = many<LabeledVideo, [accountId: string, after: string | undefined, limit: number]>({
   name: 'list-labeled-videos',
   text: `
 select labeled.task_id as "taskId", exists (select from task_favorites where task_id = labeled.task_id) as "isFavorite",
@@ -134,5 +129,4 @@ from (
   select task_id from task_favorites where account_id = $1 union select task_id from task_tags where account_id = $1
 ) labeled
 where ($2::uuid is null or task_id > $2) order by task_id limit $3`,
-  values: (accountId, { after, limit }) => [accountId, after, limit],
 });

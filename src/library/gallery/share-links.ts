@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { CalledBy } from '../../accounts/keys/api-key.ts';
 import { recordSecurityEvent, type Origin } from '../../accounts/people/security-events.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { fieldValues } from '../../platform/database/sql.ts';
 import { many, maybeOne, one } from '../../platform/database/statement.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import type { TaskResult } from '../../catalogue/tasks/task.ts';
@@ -31,12 +32,7 @@ const columns = `id as "linkId", task_id as "taskId", title, shows_account as "s
 /** The caller whom the security event names. */
 export type SharedBy = { readonly accountId: string; readonly by: CalledBy; readonly origin: Origin };
 
-export type NewShareLink = {
-  readonly taskId: string;
-  readonly title: string | undefined;
-  readonly showsAccount: boolean;
-  readonly expiresAt: number;
-};
+export type NewShareLink = Pick<ShareLink, 'taskId' | 'title' | 'showsAccount' | 'expiresAt'>;
 
 export type Shared =
   | { readonly kind: 'shared'; readonly link: ShareLink; readonly token: string }
@@ -54,18 +50,14 @@ const insertLink = one<ShareLink, [linkId: string, hash: Buffer, accountId: stri
   text: `
 insert into share_links (id, hash, account_id, task_id, title, shows_account, expires_at)
 values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000)) returning ${columns}`,
-  values: (linkId, hash, accountId, { taskId, title, showsAccount, expiresAt }) => [
+  values: (linkId, hash, accountId, link) => [
     linkId,
     hash,
     accountId,
-    taskId,
-    title,
-    showsAccount,
-    expiresAt,
+    ...fieldValues(link, 'taskId', 'title', 'showsAccount', 'expiresAt'),
   ],
 });
 
-/** Creates a link to a video of the account. */
 export function shareVideo(db: Database, shared: SharedBy, link: NewShareLink): Promise<Shared> {
   const { accountId } = shared;
   return db.transaction(async (run): Promise<Shared> => {
@@ -79,7 +71,6 @@ export function shareVideo(db: Database, shared: SharedBy, link: NewShareLink): 
   });
 }
 
-/** Lists the links to a video that have not expired, newest first. */
 export const listShareLinks = many<ShareLink, [accountId: string, taskId: string]>({
   name: 'list-share-links',
   text: `
@@ -88,15 +79,11 @@ where task_id = $2 and account_id = $1 and expires_at > now() order by id desc l
 });
 
 /** Lists the links of an account in the order of their creation, for its export. */
-export const listLinksOfAccount = many<
-  ShareLink,
-  [accountId: string, page: { readonly after: string | undefined; readonly limit: number }]
->({
+export const listLinksOfAccount = many<ShareLink, [accountId: string, after: string | undefined, limit: number]>({
   name: 'list-share-links-of-account',
   text: `
 select ${columns} from share_links
 where account_id = $1 and ($2::uuid is null or id > $2) and expires_at > now() order by id limit $3`,
-  values: (accountId, { after, limit }) => [accountId, after, limit],
 });
 
 const deleteLink = maybeOne<ShareLink, [linkId: string, accountId: string]>({
@@ -125,7 +112,6 @@ function recordChange(
   return recordSecurityEvent(db, { kind, accountId, origin, details, ...person });
 }
 
-/** All that the page of a link shows. */
 export type SharedVideo = {
   readonly title: string | undefined;
   readonly accountName: string | undefined;

@@ -11,7 +11,6 @@ export const isPlayable = `state = 'success' and media_deleted_at is null`;
 export type VideoFilter = {
   readonly accountId: string;
   readonly model?: string | undefined;
-  /** The ratio of the request. */
   readonly ratio?: string | undefined;
   readonly isFavorite?: boolean | undefined;
   readonly tag?: string | undefined;
@@ -33,7 +32,6 @@ export type VideoPage = { readonly videos: readonly GalleryVideo[]; readonly nex
  */
 export const maxExamined = 1_000;
 
-/** Lists the videos of an account, newest first. */
 export async function listVideos(db: Database, filter: VideoFilter): Promise<VideoPage> {
   const { limit } = filter;
   const { taskIds = [], examinedTo } = await (await findSource(db, filter))(db, filter);

@@ -17,7 +17,6 @@ export type AccountLimitUse = {
   readonly activeKeys: number;
 };
 
-/** The limits that are the same for every account. */
 export const fixedLimits = { uploads: maxUploads, uploadedBytes: maxUploadedBytes, activeKeys: maxActiveKeys } as const;
 
 /** Counts are bounded by the limits themselves. */

@@ -14,7 +14,6 @@ export type UnfinishedCount = {
   readonly oldestMs: number;
 };
 
-/** Unfinished tasks by model and state. */
 export const countUnfinishedTasks = many<UnfinishedCount>({
   name: 'count-unfinished-tasks',
   text: `

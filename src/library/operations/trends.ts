@@ -49,7 +49,6 @@ type EndedInBucket = OfBucket & {
   readonly p95Ms: number | undefined;
 };
 
-/** Tasks by the time of their end. */
 const readEndedTasks = many<EndedInBucket, [request: Request]>({
   name: 'read-ended-tasks',
   plannedAnew: true,
@@ -69,7 +68,6 @@ group by grouping sets ((bucket), ())`,
 
 const countedFailures: readonly FailCode[] = failCodes.filter((code) => failOutcome(code) === 'failed');
 
-/** Tasks by the time of their acceptance. */
 const countCreatedTasks = many<OfBucket & { readonly created: number }, [request: Request]>({
   name: 'count-created-tasks',
   plannedAnew: true,

@@ -69,13 +69,11 @@ export type WaitingGroup = {
   readonly pool: string | undefined;
   readonly coolingReason: string | undefined;
   readonly tasks: number;
-  /** Since the oldest of the tasks was accepted. */
   readonly oldestMs: number;
   /** Unix milliseconds. */
   readonly nextAt: number | undefined;
 };
 
-/** Waiting tasks by reason and pool, the largest group first. */
 export const groupWaitingTasks = many<WaitingGroup>({
   name: 'group-waiting-tasks',
   text: `
@@ -92,7 +90,6 @@ export type WaitingAccount = {
   readonly oldestMs: number;
 };
 
-/** The accounts with the most waiting tasks. */
 export const listWaitingAccounts = many<WaitingAccount>({
   name: 'list-waiting-accounts',
   text: `
@@ -110,7 +107,6 @@ export type WaitingTask = Omit<WaitingGroup, 'tasks' | 'oldestMs'> & {
   readonly ageMs: number;
 };
 
-/** The oldest waiting tasks. */
 export const listWaitingTasks = many<WaitingTask>({
   name: 'list-waiting-tasks',
   text: `

@@ -55,7 +55,6 @@ export type RequestFilter = {
   readonly accountId: string;
   readonly statusClass?: (typeof statusClasses)[number] | undefined;
   readonly keyId?: string | undefined;
-  /** Part of the endpoint. */
   readonly endpoint?: string | undefined;
   readonly errorCode?: string | undefined;
   readonly requestId?: string | undefined;

@@ -5,7 +5,6 @@ import { type FinishedRequest, insertLoggedRequests } from './logged-requests.ts
 
 const maxBatchSize = 500;
 const batchDelayMs = 1_000;
-/** Requests in memory. */
 const maxWaiting = 5_000;
 
 export type RequestLog = {

@@ -19,7 +19,6 @@ type Conversion = {
   readonly demuxer: ClipContainer['demuxer'];
   readonly limits: ClipLimits;
   readonly fetchedPath: string;
-  /** The path of the new file. */
   readonly path: string;
   readonly signal: AbortSignal;
 };

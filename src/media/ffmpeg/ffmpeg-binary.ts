@@ -22,7 +22,6 @@ export function requireFfmpeg(path?: string): string {
 
 export type FfmpegReport = { readonly path: string; readonly version: string; readonly missing: readonly string[] };
 
-/** The encoders of our MP4s, MP3s and posters. */
 const encoders = ['libx264', 'aac', 'libmp3lame', 'mjpeg'];
 
 /** Returns the ffmpeg of a worker and the encoders that it lacks. Rejects if it does not run. */

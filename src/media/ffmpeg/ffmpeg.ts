@@ -76,17 +76,14 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
     const running = execute(command.file, command.args, { cwd, maxBuffer: mostOutputBytes });
     const { child } = running;
     const kill = () => child.kill('SIGKILL');
-    let [stalled, timedOut, last] = [false, false, 0];
-    const onStall = () => {
-      stalled = true;
+    const killed = { stalled: false, timedOut: false };
+    const killAs = (reason: keyof typeof killed) => () => {
+      killed[reason] = true;
       kill();
     };
-    let stall = setTimeout(onStall, stallMs);
-    const onLimit = () => {
-      timedOut = true;
-      kill();
-    };
-    const limit = limitMs === undefined ? undefined : setTimeout(onLimit, limitMs);
+    let stall = setTimeout(killAs('stalled'), stallMs);
+    const limit = limitMs === undefined ? undefined : setTimeout(killAs('timedOut'), limitMs);
+    let last = 0;
     signal.addEventListener('abort', kill, { once: true });
     lowerPriority(child.pid);
     onFrames(child.stdout, (frames) => {
@@ -94,7 +91,7 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
         // Set anew instead of `refresh`, which the mocked clock of Node 20
         // lacks.
         clearTimeout(stall);
-        stall = setTimeout(onStall, stallMs);
+        stall = setTimeout(killAs('stalled'), stallMs);
       }
       last = frames;
       onFrame?.(frames);
@@ -102,7 +99,7 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
     try {
       await running.catch((error: unknown) => {
         signal.throwIfAborted();
-        throw new FfmpegError({ ...endOf(error), stalled, timedOut, cause: error });
+        throw new FfmpegError({ ...endOf(error), ...killed, cause: error });
       });
       signal.throwIfAborted();
     } finally {
@@ -136,7 +133,6 @@ function beforeEachInput(args: readonly string[]): string[] {
   return args.flatMap((arg) => (arg === '-i' ? [...protocolOptions, arg] : [arg]));
 }
 
-/** Reads the `frame=N` lines of ffmpeg's `-progress` output. */
 function onFrames(stream: Readable | null, onFrame: (frames: number) => void): void {
   if (!stream) return;
   createInterface(stream).on('line', (line) => {

@@ -12,11 +12,7 @@ export type WideColors = {
   readonly needsMatrix: boolean;
 };
 
-type Tags = {
-  readonly transfer?: string | undefined;
-  readonly primaries?: string | undefined;
-  readonly matrix?: string | undefined;
-};
+type Tags = { readonly [Tag in 'transfer' | 'primaries' | 'matrix']?: string | undefined };
 
 /** Returns the colors that must be converted, by the tags of a video; undefined for those that every player shows as they are. */
 export function wideColorsOf({ transfer, primaries, matrix }: Tags): WideColors | undefined {
@@ -114,7 +110,6 @@ export function* cubeOf(colors: WideColors): Generator<string> {
     yield row.map((color) => `${color.map((value) => value.toFixed(5)).join(' ')}\n`).join('');
 }
 
-/** The same table in memory. */
 export function cubeColors(colors: WideColors, points: number): Float32Array {
   return Float32Array.from([...rowsOf(colors, points)].flat(2));
 }
@@ -139,13 +134,4 @@ export function sdrFilters({ needsMatrix }: WideColors, cube: string): readonly 
 }
 
 /** The tags of the output, which newer versions also take from the filters. */
-export const sdrTags = [
-  '-color_primaries',
-  'bt709',
-  '-color_trc',
-  'bt709',
-  '-colorspace',
-  'bt709',
-  '-color_range',
-  'tv',
-] as const;
+export const sdrTags = '-color_primaries bt709 -color_trc bt709 -colorspace bt709 -color_range tv'.split(' ');

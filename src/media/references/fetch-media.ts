@@ -41,19 +41,18 @@ const codeOf = (kind: MediaKind, why: 'unreachable' | 'invalid') =>
   `${kind === 'image' ? 'image' : 'media'}_${why}` as const satisfies FailCode;
 
 /**
- * Runs `fetchOne` for each source, and returns the outcomes in their order. The
- * first error stops the other fetches, and is thrown after the last one has
- * ended, because the folder is deleted then.
+ * Runs `fetchOne` for each source, and returns the outcomes in their order. The first error stops the other fetches, and is thrown after
+ * the last one has ended, because the folder is deleted then.
  */
-export async function fetchEach<Source, Fetched>(
-  sources: readonly Source[],
-  caller: AbortSignal,
-  fetchOne: (source: Source, index: number, signal: AbortSignal) => Promise<Fetched>,
+export async function fetchEach<Settings extends FetchSettings, Fetched>(
+  sources: readonly MediaToFetch[],
+  settings: Settings,
+  fetchOne: (settings: Settings, index: number, source: MediaToFetch) => Promise<Fetched>,
 ): Promise<readonly Fetched[]> {
   const stop = new AbortController();
-  const signal = AbortSignal.any([caller, stop.signal]);
+  const stoppable = { ...settings, signal: AbortSignal.any([settings.signal, stop.signal]) };
   const limited = pLimit(maxParallel);
-  const fetches = sources.map((source, index) => limited(() => fetchOne(source, index, signal)));
+  const fetches = sources.map((source, index) => limited(() => fetchOne(stoppable, index, source)));
   try {
     return await Promise.all(fetches);
   } catch (error) {

@@ -36,17 +36,11 @@ const baseTimeoutMs = 120_000;
 const timeoutMsPerMegabyte = 2_000;
 
 /**
- * Fetches, checks and re-encodes reference videos or audio, in the order of
- * `sources`. Throws `TaskError` for the first invalid one. An error that no
- * clip caused is thrown unchanged and may be retried.
+ * Fetches, checks and re-encodes reference videos or audio, in the order of `sources`. Throws `TaskError` for the first invalid one. An
+ * error that no clip caused is thrown unchanged and may be retried.
  */
-export async function fetchReferenceClips({
-  sources,
-  ...request
-}: FetchReferenceClips): Promise<readonly ReferenceClip[]> {
-  return await fetchEach(sources, request.signal, (source, index, signal) =>
-    fetchOne({ ...request, signal }, index, source),
-  );
+export function fetchReferenceClips({ sources, ...request }: FetchReferenceClips) {
+  return fetchEach(sources, request, fetchOne);
 }
 
 async function fetchOne(

@@ -1,6 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ReferenceImage } from '../../catalogue/media/media-by-role.ts';
 import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
 import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaToFetch } from './fetch-media.ts';
@@ -24,40 +23,26 @@ const limits = {
 const decoding = createSlots({ maxHeld: 2, maxWaiting: 1000, maxWaitMs: 10 * 60_000 });
 
 /**
- * Fetches, checks and re-encodes the reference images, in the order of
- * `sources`. Throws `TaskError` for the first invalid one. An error that no
- * image caused is thrown unchanged and may be retried.
+ * Fetches, checks and re-encodes the reference images, in the order of `sources`. Throws `TaskError` for the first invalid one. An error
+ * that no image caused is thrown unchanged and may be retried.
  */
-export async function fetchReferenceImages({
-  sources,
-  ...settings
-}: FetchReferenceImages): Promise<readonly ReferenceImage[]> {
-  return await fetchEach(sources, settings.signal, (source, index, signal) =>
-    fetchOne({ ...settings, signal }, index, source),
-  );
+export function fetchReferenceImages({ sources, ...settings }: FetchReferenceImages) {
+  return fetchEach(sources, settings, fetchOne);
 }
 
 async function fetchOne(settings: FetchSettings, index: number, source: MediaToFetch): Promise<ReferenceImage> {
-  const fetchedPath = join(settings.folder, `image-${index}.fetched`);
+  const { folder, signal } = settings;
+  const fetchedPath = join(folder, `image-${index}.fetched`);
   await downloadMedia(settings, source, fetchedPath, limits);
-  const path = join(settings.folder, `image-${index}.jpg`);
-  const size = await decoding.hold('image', settings.signal, () =>
-    reencode(settings.signal, source, fetchedPath, path),
-  );
-  await rm(fetchedPath);
-  return { path, ...size };
-}
-
-async function reencode(
-  signal: AbortSignal,
-  source: MediaToFetch,
-  fetchedPath: string,
-  path: string,
-): Promise<FrameSize> {
-  const reading = readImage(fetchedPath, { maxMegabytes: maxImageMegabytes, signal });
-  const { jpeg, widthPx, heightPx } = await reading.catch((error: unknown) => {
+  const path = join(folder, `image-${index}.jpg`);
+  const reencode = async () => {
+    const { jpeg, ...size } = await readImage(fetchedPath, { maxMegabytes: maxImageMegabytes, signal });
+    await writeFile(path, jpeg);
+    return size;
+  };
+  const size = await decoding.hold('image', signal, reencode).catch((error: unknown) => {
     throw error instanceof ImageRefusal ? invalidMedia('image', source, error.message, error) : error;
   });
-  await writeFile(path, jpeg);
-  return { widthPx, heightPx };
+  await rm(fetchedPath);
+  return { path, ...size };
 }

@@ -69,9 +69,8 @@ export function createStoreUpload({ db, resultStore, retentionMs, workFolder }: 
       const stored = sha256 && (await reuseUpload(db, accountId, sha256, retentionMs));
       if (stored !== undefined) return { kind: 'stored', upload: stored, expiresAt: stored.expiresAt };
       const format = await formatOfFile(path);
-      const check = () =>
-        format?.kind === 'image' ? limited(() => checkImage(folder, path)) : checkClip(path, format);
-      const checked = await check();
+      const isImage = format?.kind === 'image';
+      const checked = await (isImage ? limited(() => checkImage(folder, path)) : checkClip(path, format));
       return await store(accountId, { ...checked, sha256 });
     } catch (error) {
       if (error instanceof ImageRefusal || error instanceof ClipRefusal) return { kind: 'refused', why: error.message };

@@ -3,7 +3,7 @@ import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { lockAccount, lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { microseconds, pageStart } from '../../platform/database/sql.ts';
+import { fieldValues, microseconds, pageStart } from '../../platform/database/sql.ts';
 
 type NewUpload = Upload & {
   readonly accountId: string;
@@ -19,14 +19,8 @@ select $1, $2, $3::integer, now() + $4::float8 * interval '1 millisecond', $5, $
 from (select count(*) as files, coalesce(sum(bytes), 0) as bytes from uploads where account_id = $2) stored
 where stored.files < ${maxUploads} and stored.bytes + $3::integer <= ${maxUploadedBytes}
 returning expires_at as "expiresAt"`,
-  values: ({ uploadId, accountId, bytes, retentionMs, fileName, widthPx, heightPx }) => [
-    uploadId,
-    accountId,
-    bytes,
-    retentionMs,
-    fileName,
-    widthPx,
-    heightPx,
+  values: (upload) => [
+    ...fieldValues(upload, 'uploadId', 'accountId', 'bytes', 'retentionMs', 'fileName', 'widthPx', 'heightPx'),
   ],
 });
 
@@ -91,7 +85,6 @@ export function recordContent(
 /** The size of an image; other files, and images of an earlier release, have none. */
 type UsableUpload = Upload & Partial<FrameSize>;
 
-/** Returns those files that belong to the account and have not expired. */
 export const listUsableUploads = many<UsableUpload, [accountId: string, uploadIds: readonly string[]]>({
   name: 'list-usable-uploads',
   text: `
@@ -99,7 +92,6 @@ select id as "uploadId", file_name as "fileName", width_px as "widthPx", height_
 where id = any($2::uuid[]) and account_id = $1 and expires_at > now()`,
 });
 
-/** Returns undefined for a file that was deleted. */
 export const findUpload = maybeOne<{ readonly fileName: UploadName }, [uploadId: string]>({
   name: 'find-upload',
   text: 'select file_name as "fileName" from uploads where id = $1',

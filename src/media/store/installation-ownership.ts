@@ -126,14 +126,10 @@ function readMarkers(opened: readonly OpenedMarker[]): Promise<ReadMarker[]> {
 }
 
 async function openMarkers(stores: Stores): Promise<readonly OpenedMarker[]> {
-  const locations = [
-    ['RESULT_STORE', stores.resultStore],
-    ['RESULT_STORE_ALSO', stores.resultStoreAlso],
-  ] as const;
-  const opened: OpenedMarker[] = [];
-  for (const [setting, location] of locations) {
-    if (location === undefined) continue;
-    opened.push({ setting, name: nameOfStore(location), ...(await openMarker(location, stores)) });
-  }
-  return opened;
+  const { resultStore, resultStoreAlso } = stores;
+  const open = async (setting: string, location: StoreLocation) => {
+    return { setting, name: nameOfStore(location), ...(await openMarker(location, stores)) };
+  };
+  const also = resultStoreAlso === undefined ? [] : [await open('RESULT_STORE_ALSO', resultStoreAlso)];
+  return [await open('RESULT_STORE', resultStore), ...also];
 }

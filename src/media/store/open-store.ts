@@ -31,10 +31,8 @@ export async function openStore(
   const check = (location: StoreLocation, setting: string) =>
     checkFiles(location, setting, settings, uses).catch((error: unknown) => {
       if (location.kind === 'folder' || error instanceof SetupError) throw error;
-      log.warn(
-        { err: error, store: nameOfStore(location) },
-        'result store unavailable at the start; tasks wait for it',
-      );
+      const store = nameOfStore(location);
+      log.warn({ err: error, store }, 'result store unavailable at the start; tasks wait for it');
     });
   const first = await openFiles(resultStore, settings);
   await check(resultStore, 'RESULT_STORE');

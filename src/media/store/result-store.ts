@@ -34,7 +34,6 @@ export type MediaFiles = {
   readonly sizeOf: (key: string) => Promise<number | undefined>;
   /** Returns a link that allows writing this one file until it expires; undefined where only we can write. */
   readonly uploadLink: (key: string, lifeMs: number) => Promise<string | undefined>;
-  /** Every file whose key begins with the folder. */
   readonly list: (folder: string) => AsyncIterable<StoredFile>;
   /** Returns how to send the file behind a link to a client; undefined if it does not exist. With `passing`, never as a redirect. */
   readonly sourceOf: (link: ServedFile, method: 'GET' | 'HEAD', passing?: Passing) => Promise<MediaToSend | undefined>;
@@ -49,7 +48,6 @@ export type StoredFile = { readonly key: string; readonly sizeBytes: number };
 export type ServedFile = {
   readonly key: string;
   readonly contentType: string;
-  /** A name to save it under. */
   readonly downloadName: string;
   /** A browser plays an inline file, and saves an attachment. */
   readonly disposition: 'inline' | 'attachment';

@@ -3,7 +3,6 @@ import { createSigner } from './signer.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 
 export type LinkSignerOptions = {
-  /** The installation's secret. */
   readonly secret: string;
   /** Links that these have signed stay valid. */
   readonly secretPrevious?: readonly string[] | undefined;
@@ -17,7 +16,6 @@ export type ResultLinks = { readonly resultUrls: readonly string[]; readonly las
 /** A link to the media route, as the client sent it. */
 export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };
 
-/** The life of a client's link to its result. */
 export const linkLifeMs = dayMs;
 
 /**

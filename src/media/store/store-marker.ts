@@ -7,7 +7,6 @@ import type { S3Config, StoreLocation } from './store-location.ts';
 
 /** A file in the store that names its installation. No key of a result can have its name. */
 export type StoreMarker = {
-  /** Undefined if there is none. */
   readonly read: () => Promise<string | undefined>;
   readonly write: (installationId: string) => Promise<void>;
 };

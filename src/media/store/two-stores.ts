@@ -33,7 +33,6 @@ export function createTwoStores(first: MediaFiles, also: MediaFiles): MediaFiles
   };
 }
 
-/** A file that is in both is listed once. */
 async function* listBoth(first: MediaFiles, also: MediaFiles, folder: string): AsyncGenerator<StoredFile> {
   const listed = new Set<string>();
   for (const store of [first, also])

@@ -31,7 +31,6 @@ async function* withManifest(path: string, manifest: Buffer): AsyncGenerator<Buf
   }
 }
 
-/** Lists of offsets of the data, which count from the beginning of the file. */
 const offsetBytes: Readonly<Record<string, 4 | 8>> = { stco: 4, co64: 8 };
 const parents = ['moov', 'trak', 'mdia', 'minf', 'stbl'];
 

@@ -10,12 +10,10 @@ export class ClipRefusal extends Error {
 
 export type ClipKind = 'video' | 'audio';
 
-/** The container of a clip, by its content. */
 export type ClipContainer = {
   readonly kind: ClipKind;
   /** ffmpeg's name of the reader. */
   readonly demuxer: 'mov' | 'matroska' | 'avi' | 'mp3' | 'wav' | 'aac' | 'ogg' | 'flac' | 'aiff';
-  /** Its name as an upload. */
   readonly fileName: UploadName;
 };
 

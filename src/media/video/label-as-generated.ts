@@ -33,7 +33,6 @@ async function contentOf(path: string, { from, to }: Box): Promise<string> {
   return (await readAt({ handle }, from, Math.min(to - from, maxXmpBytes))).toString('utf8');
 }
 
-/** Makes a box free space of the same size. */
 async function blank(file: FileHandle, { at, from, to }: Box): Promise<void> {
   await file.write(Buffer.from('free', 'latin1'), 0, 4, at + 4);
   const zeros = Buffer.alloc(64 * 1024);

@@ -13,7 +13,6 @@ export type VideoLayout = {
   readonly isFragmented: boolean;
   /** The last box ends where the file does, so that another one can follow it. */
   readonly isWhole: boolean;
-  /** The C2PA manifest store. */
   readonly manifest: Box | undefined;
   readonly xmp: Box | undefined;
   readonly last: Box | undefined;
@@ -32,7 +31,7 @@ export async function videoLayoutOf(path: string): Promise<VideoLayout> {
       if (box.type === 'moov' && box.to - box.at > maxIndexBytes)
         throw new VideoFileError(`the index has more than ${maxIndexBytes} bytes`);
       types.push(box.type);
-      const extended = box.type === 'uuid' ? await extendedType(file, box) : undefined;
+      const extended = box.type === 'uuid' ? (await readAt(file, box.from, 16)).toString('hex') : undefined;
       if (extended === c2paType && (await hasManifest(file, box))) manifest ??= box;
       if (extended === xmpType) xmp ??= box;
       last = box;
@@ -51,10 +50,6 @@ export async function videoLayoutOf(path: string): Promise<VideoLayout> {
     xmp,
     last,
   };
-}
-
-async function extendedType(file: BoxFile, { from }: Box): Promise<string> {
-  return (await readAt(file, from, 16)).toString('hex');
 }
 
 /** Other boxes of the type hold hashes of single fragments. Version, flags and purpose follow the type. */

@@ -24,6 +24,11 @@ export function pageStart(timeUs: string, id: string, start: '-infinity' | 'infi
   return `(coalesce(timestamptz 'epoch' + ${timeUs}::float8 * interval '1 microsecond', '${start}'), coalesce(${id}::uuid, ${leastId}))`;
 }
 
+/** Returns the fields of an object in the order of their names, as the values of a statement. */
+export function fieldValues<Given, Name extends keyof Given>(given: Given, ...names: readonly Name[]): Given[Name][] {
+  return names.map((name) => given[name]);
+}
+
 /**
  * Numbers the parameters of a statement in the order of `types`, which has the SQL type of each. `$` has their positions by name, such
  * as `$3::text` for the third, and `values` returns what is bound to them. A field of `Given` without a parameter does not compile.
@@ -34,6 +39,6 @@ export function parametersOf<Given>(types: Readonly<Record<keyof Given & string,
   const $ = Object.fromEntries(names.map((name, index) => [name, `$${index + 1}::${types[name]}`]));
   return {
     $: $ as Readonly<Record<keyof Given & string, string>>, // one for each name
-    values: (given: Given): readonly unknown[] => names.map((name) => given[name]),
+    values: (given: Given): readonly unknown[] => fieldValues(given, ...names),
   };
 }

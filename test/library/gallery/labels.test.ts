@@ -27,8 +27,7 @@ test('the labeled videos of an account are listed for its export, each once, by 
   await label(accountId, false, []);
   await label(other, true, ['sea']);
   const labeled = made.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));
-  const list = (cursor: string | undefined, limit: number) =>
-    listLabeledVideos(db, accountId, { after: cursor, limit });
+  const list = (cursor: string | undefined, limit: number) => listLabeledVideos(db, accountId, cursor, limit);
   assert.deepEqual(await list(undefined, 10), labeled);
   assert.deepEqual(
     [await list(undefined, 2), await list(labeled[1]?.taskId, 2)],

@@ -125,9 +125,7 @@ test('the links of an account are listed for its export, in the order of their c
   await run('expire-link', `update share_links set expires_at = now() where id = $1`, [expired.linkId]);
   await other.share();
   const list = async (cursor: string | undefined, limit: number) =>
-    (await listLinksOfAccount(service.database.db, own.accountId, { after: cursor, limit })).map(
-      ({ linkId }) => linkId,
-    );
+    (await listLinksOfAccount(service.database.db, own.accountId, cursor, limit)).map(({ linkId }) => linkId);
   assert.deepEqual(await list(undefined, 10), ids);
   assert.deepEqual([await list(undefined, 2), await list(ids[1], 2)], [ids.slice(0, 2), ids.slice(2)]);
 });

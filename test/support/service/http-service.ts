@@ -11,7 +11,7 @@ import { defaultBrand } from '../../../src/platform/brand/brand.ts';
 import { type AppNeeds, createApp } from '../../../src/api/app.ts';
 import { createLimiters } from '../../../src/api/core/limits/limiters.ts';
 import { noModerator } from '../../../src/providers/moderation/moderator.ts';
-import { closedSignUp } from '../../../src/credits/sign-up/request-sign-up.ts';
+import type { SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.ts';
 import { noRequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import type { TaskToStop } from '../../../src/tasks/end/cancel-task.ts';
 import type { TakeOrderDeps } from '../../../src/api/tasks/create-task-routes.ts';
@@ -32,6 +32,15 @@ import { documentedOnly } from '../documents/documented-answers.ts';
 import { createFolderStore } from '../folder-store.ts';
 import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';
 import { recordOutcome } from '../documents/produced-refusals.ts';
+
+export const closedSignUp: SignUpPolicy = {
+  mode: 'off',
+  domains: [],
+  credits: 0,
+  secrets: [],
+  hourlyLimit: 1,
+  hourlyLimitPerAddress: 1,
+};
 
 export type StartedTask = Parameters<AppNeeds['startTask']>[0];
 export type Redelivery = Parameters<AppNeeds['redeliver']>[0];

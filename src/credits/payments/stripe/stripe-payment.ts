@@ -111,7 +111,6 @@ const returnSeconds = 180 * 86_400;
 
 type Disputed = {
   readonly price: PaidPrice;
-  /** True if a refund has taken a part of the payment. */
   readonly isRefunded: boolean;
 };
 

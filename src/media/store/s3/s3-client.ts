@@ -5,6 +5,9 @@ import { StoreUnavailable } from '../result-store.ts';
 
 // This module loads the SDK, so it is imported only where results are stored in a bucket.
 
+/** The idle time of requests at a start, which an outage must not delay for long. */
+export const checkMs = 5_000;
+
 /** The SDK finds what is undefined, such as the credentials. */
 export type S3Settings = {
   readonly endpoint?: string | undefined;
@@ -13,9 +16,7 @@ export type S3Settings = {
   readonly pathStyle?: boolean | undefined;
   /** Undefined: from the SDK's chain (variables, files, the machine's role). */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
-  /** The longest time that connecting may take. */
   readonly connectMs?: number | undefined;
-  /** The longest time in which no byte moves. */
   readonly idleMs?: number | undefined;
 };
 
@@ -51,15 +52,12 @@ function isMissing(error: unknown): boolean {
   return codeOf(error) === 'NoSuchKey';
 }
 
-/** The object does not contain the requested range. */
 export function isRangeNotSatisfiable(error: unknown): boolean {
   return codeOf(error) === 'InvalidRange' || statusOf(error) === 416;
 }
 
-/** Client errors that are temporary. */
 const temporary: readonly (number | undefined)[] = [408, 425, 429];
 
-/** Permanent errors, and what the operator can do. */
 const refusals: readonly [codes: readonly string[], sentence: string][] = [
   [['NoSuchBucket'], 'The bucket does not exist. Create it, or correct RESULT_STORE.'],
   [

@@ -16,8 +16,9 @@ import { pipeline } from 'node:stream/promises';
 import type { BucketLocation } from '../store-location.ts';
 import { errorCode } from '../../../platform/errors.ts';
 import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameExtensions } from '../check-media-key.ts';
-import type { MediaFiles, MediaToSend, ServedFile, Passing, StoredFile } from '../result-store.ts';
+import type { MediaFiles, MediaToSend, StoredFile } from '../result-store.ts';
 import {
+  checkMs,
   createS3Client,
   isRangeNotSatisfiable,
   setupErrorOf,
@@ -56,7 +57,7 @@ export function createS3Files({ location, s3 }: S3Options): MediaFiles {
     sizeOf: (key) => sizeOf(bucket, key),
     uploadLink: (key, lifeMs) => uploadLink(bucket, requireMediaKey(key), lifeMs),
     list: (folder) => objectNames(bucket, folder),
-    sourceOf: (link, method, passing) => sourceOf(bucket, { link, method, passing }),
+    sourceOf: (...request) => sourceOf(bucket, request),
   };
 }
 
@@ -84,9 +85,6 @@ export async function checkBucket(
     client.destroy();
   }
 }
-
-/** An outage must not delay a start for long. */
-const checkMs = 5_000;
 
 function objectOf({ location }: Pick<Bucket, 'location'>, key: string) {
   return { Bucket: location.bucket, Key: `${location.prefix}${key}` };
@@ -184,17 +182,13 @@ async function* objectNames(bucket: Bucket, folder: string): AsyncGenerator<Stor
   }
 }
 
-type SourceRequest = {
-  readonly link: ServedFile;
-  readonly method: 'GET' | 'HEAD';
-  readonly passing: Passing | undefined;
-};
+type SourceRequest = Parameters<MediaFiles['sourceOf']>;
 
 /**
  * Redirects to the store, which serves downloads itself. Reference media, and files for clients that follow no redirect, are streamed
  * instead; a missing file is reported here.
  */
-async function sourceOf(bucket: Bucket, { link, method, passing }: SourceRequest): Promise<MediaToSend | undefined> {
+async function sourceOf(bucket: Bucket, [link, method, passing]: SourceRequest): Promise<MediaToSend | undefined> {
   const isStreamed = passing !== undefined || link.key.startsWith(streamedFolder);
   if (isStreamed && method === 'GET') return streamOf(bucket, link.key, passing?.range);
   const sizeBytes = await sizeOf(bucket, link.key);

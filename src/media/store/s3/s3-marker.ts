@@ -1,12 +1,12 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { createS3Client, sendForFile, sendTo } from './s3-client.ts';
+import { checkMs, createS3Client, sendForFile, sendTo } from './s3-client.ts';
 import type { S3Options } from './s3-files.ts';
 
 /** The marker of a bucket, or of a prefix in it, which other installations may share. */
 export function createS3Marker({ location, s3 }: S3Options, name: string) {
   const object = { Bucket: location.bucket, Key: `${location.prefix}${name}` };
   const withClient = async <T>(work: (client: ReturnType<typeof createS3Client>) => Promise<T>): Promise<T> => {
-    const client = createS3Client({ ...s3, idleMs: requestMs });
+    const client = createS3Client({ ...s3, idleMs: checkMs });
     return await work(client).finally(() => client.destroy());
   };
   return {
@@ -21,6 +21,3 @@ export function createS3Marker({ location, s3 }: S3Options, name: string) {
       }),
   };
 }
-
-/** An outage must not delay a start for long. */
-const requestMs = 5_000;
