@@ -87,8 +87,12 @@ export const requires = z
   .optional();
 export const singleUrl = z.strictObject({ required: z.boolean().optional(), requires });
 export const megabytes = (standard: number) => z.int().min(1).max(1000).default(standard);
-export const clipSeconds = z.int().min(1).max(600);
-export const clips = { min: z.int().min(0).max(20).default(0), max: z.int().min(1).max(20), requires };
+export const clips = {
+  min: z.int().min(0).max(20).default(0),
+  max: z.int().min(1).max(20),
+  requires,
+  maxSeconds: z.int().min(1).max(600).default(60),
+};
 export const isMinAtMostMax = ({ min = 0, max }: { min?: number | undefined; max: number }) => min <= max;
 export const maxIsLess = { path: ['max'], error: 'must be at least min' };
 
@@ -98,7 +102,6 @@ export type ClipBounds = CountBounds & {
   readonly maxSeconds: number;
   readonly maxMegabytes: number;
 };
-export type VideoBounds = ClipBounds & { readonly maxPixels: number };
 
 export function urlsSchema(
   { min = 0, max }: CountBounds,

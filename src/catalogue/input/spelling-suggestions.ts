@@ -8,11 +8,8 @@ import { allowedValuesText, required } from './request-text.ts';
 export type Spelling = (plain: string) => string | undefined;
 
 /** The message for a value that is not among the allowed ones. */
-export function notAmongMessage(
-  values: readonly (string | number)[],
-  otherSpelling: Spelling = () => undefined,
-  must = `must be ${allowedValuesText(values)}`,
-) {
+export function notAmongMessage(values: readonly (string | number)[], otherSpelling: Spelling = () => undefined) {
+  const must = `must be ${allowedValuesText(values)}`;
   // The only value needs no suggestion.
   return required((input) =>
     values.length === 1 ? must : withSuggestion(must, meantValue(input, values, otherSpelling)),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import { isPresent, type ModelInput, standardInput, type TaskInput } from '../input/task-input.ts';
+import { allowedValuesText } from '../input/request-text.ts';
 import { textCommandRefusal } from './text-commands.ts';
 import { durationsOf, inputLimits, type Ratio, ratios, type Resolution, resolutions } from '../input/input-bounds.ts';
 
@@ -196,9 +197,9 @@ export function ruleErrors(by: InputRules, model: string, input: TaskInput): rea
       `be at most ${maxNegativePrompt} characters long ${suffix}`,
     ],
     [!by.textCommands || command === undefined, 'prompt', command ?? ''],
-    [sizes.includes(input.resolution), 'resolution', `be ${listed(sizes)} ${suffix}`],
-    [durations.includes(input.duration), 'duration', `be ${listed(durations)} seconds ${suffix}`],
-    [allowed.includes(input.ratio), 'ratio', `be ${listed(allowed)} ${suffix}${withImages}`],
+    [sizes.includes(input.resolution), 'resolution', `be ${allowedValuesText(sizes)} ${suffix}`],
+    [durations.includes(input.duration), 'duration', `be ${allowedValuesText(durations)} seconds ${suffix}`],
+    [allowed.includes(input.ratio), 'ratio', `be ${allowedValuesText(allowed)} ${suffix}${withImages}`],
     [imageCount >= images.min && imageCount <= images.max, 'imageUrls', `${imageBounds(images)} ${suffix}`],
     [
       by.framesWithReferences || frame === undefined || references.length === 0,
@@ -211,10 +212,6 @@ export function ruleErrors(by: InputRules, model: string, input: TaskInput): rea
   return checks.flatMap(([isTaken, field, allows]) =>
     isTaken ? [] : [{ path: `input.${field}`, message: `must ${allows}` }],
   );
-}
-
-function listed(values: readonly (string | number)[]): string {
-  return values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
 }
 
 function imageBounds({ min, max }: InputRules['images']): string {

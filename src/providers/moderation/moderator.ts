@@ -38,12 +38,6 @@ export type Moderator = {
   readonly close: () => Promise<void>;
 };
 
-export const noModerator: Moderator = {
-  checks: () => false,
-  check: () => Promise.resolve({ kind: 'allowed' }),
-  close: () => Promise.resolve(),
-};
-
 export const moderationOutcomes = ['allowed', 'refused', 'error'] as const;
 export type ContentChecked = {
   readonly kind: 'content_checked';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSlots, type Slots } from '../../../src/platform/outbound/deadlines-and-slots.ts';
+import { createSlots } from '../../../src/platform/outbound/deadlines-and-slots.ts';
 
 const never = new AbortController().signal;
 const limits = { maxHeld: 1, maxWaiting: 2, maxWaitMs: 10_000 };
 
 /** Holds a slot until it is released. */
-function take(slots: Slots, key: string, signal: AbortSignal): Promise<() => void> {
+function take(slots: ReturnType<typeof createSlots>, key: string, signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
     slots.hold(key, signal, () => new Promise<void>((release) => resolve(release))).catch(reject);
   });
