@@ -15,8 +15,6 @@ import { createVideosProvider } from './openai-videos/videos-provider.ts';
 import { createOwnProvider } from './own/own-provider.ts';
 import type { PolledProviderDeps } from './jobs/polled-provider.ts';
 
-// The list of all kinds of providers with an upstream.
-
 export type DeclaredSettings = Exclude<ProviderSettings, { kind: 'preview' }>;
 type Kind = DeclaredSettings['kind'];
 type SettingsOf<K extends Kind> = Extract<DeclaredSettings, { kind: K }>;

@@ -26,7 +26,6 @@ export const ratios = [
 ] as const;
 export type Ratio = (typeof ratios)[number];
 
-/** The kinds of reference media. */
 export type MediaKind = 'image' | 'video' | 'audio';
 
 /** The model that a request is for, and the addresses that the installation rejects. */

@@ -68,7 +68,6 @@ export const modelRules = z.array(
 
 type ModelRules = z.output<typeof modelRules>;
 
-/** Returns the rules of one model of the upstream. */
 export function rulesOfModel(all: ModelRules, upstreamModel: string): readonly Rules[] {
   const isMeant = (name: string) =>
     name.endsWith('*') ? upstreamModel.startsWith(name.slice(0, -1)) : upstreamModel === name;
@@ -91,7 +90,6 @@ export type InputRules = {
   readonly audio: 'optional' | 'always' | 'never';
 };
 
-/** The bounds of the model's input as rules. */
 function rulesOfInput({ fields }: ModelInput): InputRules {
   const { min = 0, max } = fields.imageUrls;
   return {

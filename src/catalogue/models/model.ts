@@ -96,7 +96,6 @@ export function namesOfModels(models: ModelCatalogue): readonly string[] {
   return [...new Set([...models.values()].flatMap(({ model, aliases = [] }) => [...aliases, model]))];
 }
 
-/** Returns the error of an unknown model's name, with the one that was probably meant. */
 export function unknownModel(models: ModelCatalogue, name: string): string | undefined {
   return models.has(name) ? undefined : `unknown model, ${hint(name, [...models.keys()])}`;
 }

@@ -67,14 +67,8 @@ type Watching = {
   readonly pauseMs?: number;
 };
 
-export type ModelWatch = {
-  /** Uses the last known reports while the database is unavailable. */
-  readonly isSold: (model: string) => boolean;
-  readonly close: () => Promise<void>;
-};
-
 /** Reads which models live workers can generate, and logs when models stop being sold and when they are sold again. */
-export async function watchSoldModels({ db, catalogue, log, pauseMs = readPauseMs }: Watching): Promise<ModelWatch> {
+export async function watchSoldModels({ db, catalogue, log, pauseMs = readPauseMs }: Watching) {
   const bounded = withResponseLimit(db, statementLimitMs);
   let reports: readonly WorkerReport[] = [];
   let logged = '';
@@ -90,7 +84,8 @@ export async function watchSoldModels({ db, catalogue, log, pauseMs = readPauseM
   await read();
   const { close } = repeatUntilClosed(pauseMs, read);
   return {
-    isSold: (name) => {
+    /** Uses the last known reports while the database is unavailable. */
+    isSold: (name: string): boolean => {
       const model = catalogue().models.get(name);
       return model === undefined || isServed(model, reports);
     },

@@ -96,7 +96,6 @@ function checked(text: string): jsonata.Expression {
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** All parts of an expression. */
 function nodesOf(value: unknown): readonly Node[] {
   if (typeof value !== 'object' || value === null) return [];
   // Any object has fields of unknown kinds.

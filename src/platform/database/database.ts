@@ -172,7 +172,6 @@ export function joiningTransaction({ run }: Pick<Database, 'run'>): Database {
   };
 }
 
-/** Limits how long callers wait for a response. */
 export function withResponseLimit(db: Database, limitMs: number): Database {
   const late = () => new DatabaseUnavailable(true, new Error(`no response in ${limitMs} ms`));
   return {
@@ -279,7 +278,6 @@ function isCertificateError(code: string): boolean {
   return /(^|_)(CERT|SIGNED|VERIFY|ISSUER|CRL)(_|$)/.test(code);
 }
 
-/** Returns the name of the violated unique constraint. */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined;
 }

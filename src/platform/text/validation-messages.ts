@@ -22,7 +22,6 @@ const requestWords: TypeWords = {
 /** Each unknown name among several fields has a line of its own. */
 const unknownPrefix = 'unknown ';
 
-/** The sentence for an invalid value of a request. */
 export function requestMessage(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'unrecognized_keys') {
     const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];

@@ -40,7 +40,6 @@ export function createReaders(warn: Warn, trace: Trace = () => undefined): { cre
   return { creates: readerWith(Infinity), others: readerWith(1) };
 }
 
-/** Queues an evaluation and runs it. */
 type Run = <T>(evaluate: () => Promise<T>) => Promise<T>;
 
 type ReaderDeps = {

@@ -9,7 +9,6 @@ import {
 } from '../provider-contract.ts';
 import { downloadResult } from '../download-result.ts';
 
-/** The dependencies of every provider whose jobs run upstream. */
 export type PolledProviderDeps = {
   readonly name: string;
   /** The adapter of the kind defines its `options`. */

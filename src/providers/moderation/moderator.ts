@@ -7,7 +7,7 @@ import type { OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
 import { createSlots, withDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { createProviderClient } from '../../platform/outbound/provider-client.ts';
-import type { JsonObject } from '../../platform/text/json.ts';
+import { type JsonObject, parsedJson } from '../../platform/text/json.ts';
 import { type Content, hookShapeOf } from './hook-shapes.ts';
 
 /** An endpoint that decides whether a video may be made of a prompt and images. */
@@ -91,7 +91,8 @@ export function createModerator(deps: ModeratorDeps): Moderator {
     const finish = (outcome: 'allowed' | 'refused' | 'error') =>
       deps.events.emit({ kind: 'content_checked', outcome, durationMs: performance.now() - startedAt });
     try {
-      const category = await categoryFrom(open(hook), { ...hook, signal: closing.signal }, linked(deps, content));
+      const linked = { ...content, imageUrls: content.imageUrls.map(deps.linkTo) };
+      const category = await categoryFrom(open(hook), { ...hook, signal: closing.signal }, linked);
       finish(category === undefined ? 'allowed' : 'refused');
       return category === undefined ? { kind: 'allowed' } : { kind: 'refused', category };
     } catch (error) {
@@ -133,10 +134,6 @@ function hookOfModel({ installation, catalogue, readSecret }: ModeratorDeps, nam
   return { id, shape, url, model, readKey, timeoutMs: timeoutSeconds * 1000, onError, concurrency };
 }
 
-function linked({ linkTo }: ModeratorDeps, { imageUrls, ...content }: Content & { readonly model: string }) {
-  return { ...content, imageUrls: imageUrls.map(linkTo) };
-}
-
 type OpenHook = {
   readonly post: (
     body: JsonObject,
@@ -158,7 +155,9 @@ function openHook({ url, readKey, concurrency, timeoutMs }: ModerationHook, own:
     );
     // A redirect would carry the prompt to an address that the operator did not choose.
     if (answer.status < 200 || answer.status > 299) throw new BadAnswer(`status ${answer.status}`);
-    return parsedJson(answer.body);
+    const found = parsedJson(answer.body.toString('utf8'));
+    if (found === undefined) throw new BadAnswer('no JSON');
+    return found;
   };
   return { post, close: client.close };
 }
@@ -188,14 +187,6 @@ async function categoryFrom(
     if (failed?.status === 'rejected') throw failed.reason;
     return undefined;
   });
-}
-
-function parsedJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    throw new BadAnswer('no JSON');
-  }
 }
 
 function refusalIn(read: (answer: unknown) => string | undefined, answer: unknown): string | undefined {
