@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { unknownName } from '../../platform/text/did-you-mean.ts';
+import { isObject } from '../../platform/text/json.ts';
 import { type TypeWords, validationMessage } from '../../platform/text/validation-messages.ts';
 
 /** An error in a file that an operator wrote. It never repeats a value of the file, which could be a secret in the wrong field. */
@@ -47,9 +48,7 @@ const fileWords: TypeWords = {
 };
 
 export function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  // An object with such a field of its own.
-  return (value as Readonly<Record<string, unknown>>)[name];
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 export function fieldsOf(value: unknown): readonly (readonly [string, unknown])[] {

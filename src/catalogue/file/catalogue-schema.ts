@@ -160,13 +160,6 @@ export type UpstreamTerms = {
   readonly cost?: CostRule | undefined;
 };
 
-export function upstreamTermsOf(
-  { cost, onRefusedOutput: repeats }: TierEntry,
-  { failedJobs, onLostJob }: Pick<UpstreamTerms, 'failedJobs' | 'onLostJob'>,
-): UpstreamTerms {
-  return { failedJobs, onLostJob, cost, onRefusedOutput: repeats };
-}
-
 export type CatalogueModel = Model & {
   readonly tiers: readonly (readonly TierEntry[])[];
   readonly fit: 'keep' | 'convert';

@@ -135,10 +135,7 @@ function hookOfModel({ installation, catalogue, readSecret }: ModeratorDeps, nam
 }
 
 type OpenHook = {
-  readonly post: (
-    body: JsonObject,
-    how: { readonly timeoutMs: number; readonly signal: AbortSignal },
-  ) => Promise<unknown>;
+  readonly post: (body: JsonObject, signal: AbortSignal) => Promise<unknown>;
   readonly close: () => Promise<void>;
 };
 
@@ -147,9 +144,9 @@ function openHook({ url, readKey, concurrency, timeoutMs }: ModerationHook, own:
     readKey === undefined ? {} : { authorization: `Bearer ${readKey()}` };
   const client = createProviderClient({ baseUrl: url, credentials, own });
   const slots = createSlots({ maxHeld: concurrency, maxWaiting, maxWaitMs: timeoutMs });
-  const post: OpenHook['post'] = async (body, { signal, timeoutMs: limitMs }) => {
+  const post: OpenHook['post'] = async (body, signal) => {
     const bytes = JSON.stringify(body);
-    const limits = { timeoutMs: limitMs, maxBytes: maxAnswerBytes, signal };
+    const limits = { timeoutMs, maxBytes: maxAnswerBytes, signal };
     const answer = await slots.hold(url, signal, () =>
       client.call('POST', url, { ...limits, body: { contentType: 'application/json', bytes } }),
     );
@@ -179,7 +176,7 @@ async function categoryFrom(
   const requests = shape.requests(content, { ours: content.model, hook: hookModel });
   return await withDeadline(timeoutMs, [closing], async (signal) => {
     const answers = await Promise.allSettled(
-      requests.map(async (body) => refusalIn(shape.refusalIn, await post(body, { signal, timeoutMs }))),
+      requests.map(async (body) => refusalIn(shape.refusalIn, await post(body, signal))),
     );
     const refusal = answers.find((answer) => answer.status === 'fulfilled' && answer.value !== undefined);
     if (refusal?.status === 'fulfilled') return refusal.value;
