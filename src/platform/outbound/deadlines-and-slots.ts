@@ -64,7 +64,11 @@ export function createSlots({ maxHeld, maxWaiting = 0, maxWaitMs = 0, refusal = 
           signal?.throwIfAborted();
           throw refusal(`no slot within ${maxWaitMs} ms`, error);
         });
-      return await work().finally(() => release(key, queue));
+      try {
+        return await work();
+      } finally {
+        release(key, queue);
+      }
     },
   };
 }

@@ -56,3 +56,12 @@ test('whoever gives up waiting does not take the slot along', async () => {
   release();
   (await take(slots, 'a', never))();
 });
+
+test('work that throws before it returns a promise frees its slot', async () => {
+  const slots = createSlots(limits);
+  const fail = () => {
+    throw new Error('broken');
+  };
+  await assert.rejects(slots.hold('a', never, fail), /broken/);
+  (await take(slots, 'a', never))();
+});
