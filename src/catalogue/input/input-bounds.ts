@@ -28,8 +28,8 @@ export type Ratio = (typeof ratios)[number];
 
 export type MediaKind = 'image' | 'video' | 'audio';
 
-/** The model that a request is for, and the addresses that the installation rejects. */
-export type FieldContext = { readonly model: string; readonly refuseMediaUrl: RefuseUrl };
+/** The addresses that the installation rejects. */
+export type FieldContext = { readonly refuseMediaUrl: RefuseUrl };
 
 /** A value of `values`, and the one that is used by default. */
 export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
