@@ -13,9 +13,8 @@ import { fixedHeaders } from './http/headers.ts';
 import { createHttpProvider } from './http/http-provider.ts';
 import { createVideosProvider } from './openai-videos/videos-provider.ts';
 import { createOwnProvider } from './own/own-provider.ts';
+import type { ProviderClientOptions } from '../platform/outbound/provider-client.ts';
 import type { PolledProviderDeps } from './jobs/polled-provider.ts';
-
-// The list of all kinds of providers with an upstream.
 
 export type DeclaredSettings = Exclude<ProviderSettings, { kind: 'preview' }>;
 type Kind = DeclaredSettings['kind'];
@@ -39,15 +38,11 @@ export type Adapter<Settings = DeclaredSettings> = {
   readonly connect: (config: FrozenConfig) => Connection<Settings>;
 };
 
-export type Connection<Settings = DeclaredSettings> = {
-  /** Headers that are no secret. */
-  readonly headers?: Headers;
+export type Connection<Settings = DeclaredSettings> = Pick<ProviderClientOptions, 'headers' | 'keyOrigins'> & {
   /** The secret headers of one request. By default the key of the provider is a bearer token. */
   readonly credentials?: (settings: Settings, read: SecretReader) => Headers;
   /** Secret parameters of the query. */
   readonly secretQuery?: (settings: Settings, read: SecretReader) => Headers;
-  /** Other origins that get the key when a result is downloaded from them. */
-  readonly keyOrigins?: readonly string[];
   readonly open: (opening: Opening<Settings>) => Provider;
 };
 

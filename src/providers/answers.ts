@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { parseRetryAfter } from '../platform/outbound/retry-after.ts';
 import { isObject, parsedJson, type JsonObject } from '../platform/text/json.ts';
-import type { JobStatus, NotAccepted, Refused, SubmitOutcome, UpstreamAnswer, Warn } from './provider-contract.ts';
+import type {
+  JobStatus,
+  NotAccepted,
+  Refused,
+  SubmitOutcome,
+  UpstreamAnswer,
+  UpstreamError,
+  Warn,
+} from './provider-contract.ts';
 
 // The rules that decide what an answer proves, the same for all upstreams. Each adapter adds the meaning of its vendor's words.
 
@@ -143,7 +151,6 @@ export function createStateReader<State extends string>(
   };
 }
 
-/** Describes a reply for operators. */
 export function detailOf(reply: Reply): string {
   if ('error' in reply) return shownText(errorText(reply.error));
   return shownText(`HTTP ${reply.answer.status}: ${reply.answer.body.toString('utf8')}`);
@@ -152,6 +159,11 @@ export function detailOf(reply: Reply): string {
 /** Text of an upstream as it may be stored: bounded, and without what the database cannot hold. */
 export function shownText(text: string, maxLength = 8192): string {
   return text.slice(0, maxLength).replaceAll('\0', '').toWellFormed();
+}
+
+/** The error of an upstream in its own words. */
+export function upstreamError(kind: UpstreamError['kind'], code: string, message: string): UpstreamError {
+  return { kind, code: shownText(code, 100), detail: shownText(message) };
 }
 
 /** Our clients put details for operators into `detail`, because clients may read the message. */

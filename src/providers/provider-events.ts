@@ -37,7 +37,6 @@ const callOutcomes = {
   lost: 'unknown',
 } as const;
 
-/** Reports the downloads of this client. */
 export function reportDownloads(
   client: UpstreamClient,
   provider: string,

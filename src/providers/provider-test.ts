@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../platform/errors.ts';
 import type { Job, JobStatus, Provider, UpstreamClient } from './provider-contract.ts';
+import { withDefaults } from '../catalogue/input/task-input.ts';
 import type { ProviderTest } from '../catalogue/providers/provider-test-outcome.ts';
 import { OutboundError } from '../platform/outbound/outbound-error.ts';
 
@@ -42,15 +43,7 @@ export async function testProvider(
 async function statusFrom(provider: Provider, signal: AbortSignal): Promise<JobStatus | string> {
   if (provider.runs !== 'upstream') return (await provider.check?.(signal)) ?? 'no health check';
   const jobKey = randomUUID();
-  const input = {
-    prompt: '',
-    resolution: '720p',
-    duration: 5,
-    ratio: '16:9',
-    generateAudio: false,
-    imageUrls: [],
-  } as const;
-  const job: Job = { jobKey, id: jobKey, handle: {}, input };
+  const job: Job = { jobKey, id: jobKey, handle: {}, input: withDefaults({ prompt: '' }) };
   return (await provider.status([job], signal)).get(jobKey) ?? 'no status';
 }
 

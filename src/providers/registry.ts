@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { type Catalogue, type TierEntry, upstreamTermsOf } from '../catalogue/file/catalogue-schema.ts';
+import type { Catalogue, TierEntry } from '../catalogue/file/catalogue-schema.ts';
 import type { SecretReader } from '../catalogue/file/provider-schema.ts';
 import { adapterOf, type Connection, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, RunProvider, JobTerms, Provider, UpstreamClient, Warn } from './provider-contract.ts';
@@ -15,6 +15,7 @@ import {
 import { type ProviderEvent, reportDownloads } from './provider-events.ts';
 import type { ProviderTest } from '../catalogue/providers/provider-test-outcome.ts';
 import { testProvider } from './provider-test.ts';
+import type { ProviderClientOptions } from '../platform/outbound/provider-client.ts';
 
 // Opens the providers of the catalogue, and those of jobs from their frozen configurations.
 
@@ -44,16 +45,15 @@ export type ProvidersDeps = {
   readonly preview: RunProvider;
   readonly readSecret: SecretReader;
   /** Opens a client for one upstream, which creates the credentials for each request. */
-  readonly openClient: (upstream: {
-    readonly baseUrl: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly credentials: () => Readonly<Record<string, string>>;
-    readonly secretQuery: () => Readonly<Record<string, string>>;
-    readonly keyOrigins: readonly string[];
-  }) => UpstreamClient;
+  readonly openClient: (upstream: Required<UpstreamOptions>) => UpstreamClient;
   readonly warn: (event: string, fields: { readonly provider: string; readonly detail: string }) => void;
   readonly emit: (event: ProviderEvent) => void;
 };
+
+type UpstreamOptions = Pick<
+  ProviderClientOptions,
+  'baseUrl' | 'headers' | 'credentials' | 'secretQuery' | 'keyOrigins'
+>;
 
 /** More than any catalogue has, including former configurations of jobs that are still followed. */
 const maxOpen = 2_000;
@@ -77,14 +77,14 @@ export function createProviders(deps: ProvidersDeps): Providers & { readonly tes
   }
 
   function ofEntry(entry: TierEntry): Opened | typeof preview | undefined {
-    const { provider: name, upstreamModel } = entry;
+    const { provider: name, upstreamModel, cost, onRefusedOutput } = entry;
     const settings = settingsOf(name);
     if (settings === undefined) return undefined;
     if (settings.kind === 'preview') return preview;
-    const { kind, baseUrl } = settings;
+    const { kind, baseUrl, failedJobs, onLostJob } = settings;
     const options = adapterOf(kind).options(entry, settings, deps.catalogue().files);
-    const config = { kind, baseUrl, upstreamModel, options };
-    return open(name, settings, { ...config, ...upstreamTermsOf(entry, settings) });
+    const terms = { kind, baseUrl, upstreamModel, options, failedJobs, onLostJob, cost, onRefusedOutput };
+    return open(name, settings, terms);
   }
 
   return {

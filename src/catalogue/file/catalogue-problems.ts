@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { unknownName } from '../../platform/text/did-you-mean.ts';
+import { isObject } from '../../platform/text/json.ts';
 import { type TypeWords, validationMessage } from '../../platform/text/validation-messages.ts';
 
 /** An error in a file that an operator wrote. It never repeats a value of the file, which could be a secret in the wrong field. */
@@ -46,18 +47,25 @@ const fileWords: TypeWords = {
   record: 'a map',
 };
 
-/** Returns the value's own field, undefined when it has none. */
 export function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  // An object with such a field of its own.
-  return (value as Readonly<Record<string, unknown>>)[name];
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** Returns the value's fields with their names; a value that is no map has none. */
 export function fieldsOf(value: unknown): readonly (readonly [string, unknown])[] {
   return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 
 export function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** Returns the entries of all tiers with their paths in the file. */
+export function entriesOf<Entry, Model>(
+  models: readonly (Model & { readonly tiers?: readonly (readonly Entry[])[] | undefined })[],
+) {
+  return models.flatMap((model, index) =>
+    (model.tiers ?? []).flatMap((tier, row) =>
+      tier.map((entry, column) => ({ entry, model, path: ['models', index, 'tiers', row, column] as const })),
+    ),
+  );
 }

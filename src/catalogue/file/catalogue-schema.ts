@@ -11,7 +11,6 @@ import { type ModelSample, sampleSchema } from '../models/model-sample.ts';
 
 // The schema of the catalogue's file, and the values that it becomes.
 
-/** The longest deadline of a model. */
 export const maxDeadlineSeconds = 86_400;
 
 const modelName = z
@@ -161,14 +160,6 @@ export type UpstreamTerms = {
   readonly cost?: CostRule | undefined;
 };
 
-/** Returns the terms of an entry at a provider with these settings. */
-export function upstreamTermsOf(
-  { cost, onRefusedOutput: repeats }: TierEntry,
-  { failedJobs, onLostJob }: Pick<UpstreamTerms, 'failedJobs' | 'onLostJob'>,
-): UpstreamTerms {
-  return { failedJobs, onLostJob, cost, onRefusedOutput: repeats };
-}
-
 export type CatalogueModel = Model & {
   readonly tiers: readonly (readonly TierEntry[])[];
   readonly fit: 'keep' | 'convert';
@@ -180,7 +171,6 @@ export type CatalogueModel = Model & {
   readonly isRemote: boolean;
 };
 
-/** The catalogue in force. */
 export type WithCatalogue = { readonly catalogue: () => Catalogue };
 
 export type Catalogue = {

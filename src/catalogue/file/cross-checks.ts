@@ -10,7 +10,6 @@ import type { modelRules } from '../models/input-rules.ts';
 /** A file that the catalogue names. Only files of the kind `http` have the last four fields. */
 export type ReferencedFile = {
   readonly data?: unknown;
-  /** The reason why it cannot be used. */
   readonly problem?: string | undefined;
   readonly images?: 'link' | 'data-url' | 'upload';
   readonly clips?: 'link' | 'data-url';

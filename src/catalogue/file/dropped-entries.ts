@@ -24,7 +24,6 @@ where created_at > now() - interval '1 day' and model = any($1) group by model o
 type Names = Pick<Catalogue, 'providers' | 'models'>;
 type Deps = { readonly db: Database; readonly log: Pick<Log, 'warn'> };
 
-/** Warns of what a reload has dropped although it is in use. */
 export async function warnOfDropped({ db, log }: Deps, before: Names, after: Names): Promise<void> {
   const providers = [...before.providers.keys()].filter((name) => !after.providers.has(name));
   const models = [...before.models.keys()].filter((name) => !after.models.has(name));

@@ -16,14 +16,8 @@ export type CoveredEntry = {
   readonly passesIfReachable: PassedFields;
 };
 
-export type Coverage = {
-  readonly problems: readonly Problem[];
-  /** The fields that each entry ignores; see `TierEntry`. */
-  readonly ignores: ReadonlyMap<TierEntry, NonNullable<TierEntry['ignores']>>;
-};
-
 /** Compares the fields of a model with what its entries pass on; `path` is that of the model's input. */
-export function coverageOf(input: ModelInput, entries: readonly CoveredEntry[], path: Problem['path']): Coverage {
+export function coverageOf(input: ModelInput, entries: readonly CoveredEntry[], path: Problem['path']) {
   const problems: Problem[] = [];
   const ignores = new Map<TierEntry, Record<string, IgnoredValue>>();
   for (const { field, without } of choicesOf(input)) {

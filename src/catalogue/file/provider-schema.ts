@@ -12,7 +12,6 @@ export const providerName = z
 
 const secretForms = 'must be { env: NAME } or { file: PATH }; the secret itself does not belong in this file';
 
-/** A reference to a secret. */
 export const secretRef = z
   .strictObject(
     {
@@ -36,7 +35,6 @@ export type SecretRef = z.output<typeof secretRef>;
 /** Reads a secret for each use, so that a rotated one counts without a restart. */
 export type SecretReader = (ref: SecretRef) => () => string;
 
-/** An address that the operator chose. */
 export const operatorUrl = z
   .string()
   .max(1000)
@@ -195,7 +193,6 @@ const formFields = z
   )
   .refine((fields) => jsonBytes(fields) <= maxParameterBytes, { error: tooManyBytes });
 
-/** The parameters of an upstream model, by the kind of its provider. */
 export const parameterSchemas = {
   own: json,
   ark: json.superRefine((fields, context) => {

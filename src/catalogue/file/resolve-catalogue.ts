@@ -13,7 +13,7 @@ import { upstreamSizeProblems, withUpstreamResolution } from '../input/upstream-
 import { passedFields } from '../input/passed-fields.ts';
 import { priceProblems } from '../prices/price-problems.ts';
 import { priceRowsOf } from '../prices/prices-schema.ts';
-import { parseData, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue-problems.ts';
+import { entriesOf, parseData, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue-problems.ts';
 import { arkCreatePath, declaresParameter, previewProvider, type ProviderSettings } from './provider-schema.ts';
 import { type Locate, locateSample } from '../models/model-sample.ts';
 import { readsTextCommands } from '../models/text-commands.ts';
@@ -248,36 +248,25 @@ export function upstreamRules(
 }
 
 function ruleProblems({ models }: Catalogue): readonly Problem[] {
-  return [...models.values()].flatMap(({ tiers }, index) =>
-    tiers.flatMap((tier, row) =>
-      tier.flatMap(({ rules }, column) => {
-        const contradiction = contradictionIn(rules);
-        if (contradiction === undefined) return [];
-        const message = `together with those of model and provider they ${contradiction}`;
-        return [{ path: ['models', index, 'tiers', row, column, 'rules'], message }];
-      }),
-    ),
-  );
+  return entriesOf([...models.values()]).flatMap(({ entry, path }) => {
+    const contradiction = contradictionIn(entry.rules);
+    if (contradiction === undefined) return [];
+    const message = `together with those of model and provider they ${contradiction}`;
+    return [{ path: [...path, 'rules'], message }];
+  });
 }
 
 /** A second job must not follow a paid one. */
 function paidRepeatProblems({ providers, models }: CatalogueData): readonly Problem[] {
-  const problem = (path: Problem['path']) => ({
-    path: [...path, 'onRefusedOutput'],
-    message: 'must be fail unless the provider has failedJobs: free, because the refused job is paid',
+  const ofProviders = Object.entries(providers).map(([name, settings]) => {
+    return { ...settings, provider: name, path: ['providers', name] };
   });
-  const isFree = (name: string) => providers[name]?.failedJobs === 'free';
-  const ofProviders = Object.entries(providers).flatMap(([name, { onRefusedOutput: repeats }]) =>
-    repeats === 'resubmit' && !isFree(name) ? [problem(['providers', name])] : [],
-  );
-  const ofEntries = models.flatMap(({ tiers = [] }, index) =>
-    tiers.flatMap((tier, row) =>
-      tier.flatMap(({ provider, onRefusedOutput: repeats }, column) =>
-        repeats === 'resubmit' && !isFree(provider) ? [problem(['models', index, 'tiers', row, column])] : [],
-      ),
-    ),
-  );
-  return [...ofProviders, ...ofEntries];
+  const ofEntries = entriesOf(models).map(({ entry, path }) => ({ ...entry, path }));
+  const paid = [...ofProviders, ...ofEntries].filter(({ provider, onRefusedOutput }) => {
+    return onRefusedOutput === 'resubmit' && providers[provider]?.failedJobs !== 'free';
+  });
+  const message = 'must be fail unless the provider has failedJobs: free, because the refused job is paid';
+  return paid.map(({ path }) => ({ path: [...path, 'onRefusedOutput'], message }));
 }
 
 /** An upstream that deletes a job before the task's deadline could lose a paid video. Other kinds keep jobs for a day at least. */

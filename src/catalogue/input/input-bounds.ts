@@ -26,11 +26,10 @@ export const ratios = [
 ] as const;
 export type Ratio = (typeof ratios)[number];
 
-/** The kinds of reference media. */
 export type MediaKind = 'image' | 'video' | 'audio';
 
-/** The model that a request is for, and the addresses that the installation rejects. */
-export type FieldContext = { readonly model: string; readonly refuseMediaUrl: RefuseUrl };
+/** The addresses that the installation rejects. */
+export type FieldContext = { readonly refuseMediaUrl: RefuseUrl };
 
 /** A value of `values`, and the one that is used by default. */
 export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
@@ -87,8 +86,12 @@ export const requires = z
   .optional();
 export const singleUrl = z.strictObject({ required: z.boolean().optional(), requires });
 export const megabytes = (standard: number) => z.int().min(1).max(1000).default(standard);
-export const clipSeconds = z.int().min(1).max(600);
-export const clips = { min: z.int().min(0).max(20).default(0), max: z.int().min(1).max(20), requires };
+export const clips = {
+  min: z.int().min(0).max(20).default(0),
+  max: z.int().min(1).max(20),
+  requires,
+  maxSeconds: z.int().min(1).max(600).default(60),
+};
 export const isMinAtMostMax = ({ min = 0, max }: { min?: number | undefined; max: number }) => min <= max;
 export const maxIsLess = { path: ['max'], error: 'must be at least min' };
 
@@ -98,7 +101,6 @@ export type ClipBounds = CountBounds & {
   readonly maxSeconds: number;
   readonly maxMegabytes: number;
 };
-export type VideoBounds = ClipBounds & { readonly maxPixels: number };
 
 export function urlsSchema(
   { min = 0, max }: CountBounds,

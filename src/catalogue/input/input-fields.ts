@@ -11,12 +11,10 @@ import {
   requires,
   singleUrl,
   megabytes,
-  clipSeconds,
   isMinAtMostMax,
   maxIsLess,
   type CountBounds,
   type ClipBounds,
-  type VideoBounds,
   urlsSchema,
   maxSeed,
   defaultChoice,
@@ -80,6 +78,24 @@ function urlField(kie: string, description: string) {
     record: z.string(),
     kie,
     media: 'image',
+  });
+}
+
+function clipsField<Bounds extends ClipBounds>(
+  media: Exclude<MediaKind, 'image'>,
+  bounds: z.ZodType<Bounds>,
+  plural: string,
+) {
+  return field<readonly string[], Bounds, 'optional'>({
+    kind: 'optional',
+    bounds: bounds.refine(isMinAtMostMax, maxIsLess),
+    request: (given, rules) => {
+      const limits = `of at most ${given.maxSeconds} seconds and ${given.maxMegabytes} MB each.`;
+      return urlsSchema(given, rules, media, `Reference ${plural} ${limits}`);
+    },
+    record: z.array(z.string()),
+    kie: `reference_${media}_urls`,
+    media,
   });
 }
 
@@ -205,43 +221,16 @@ export const inputFields = {
   }),
   firstFrameUrl: urlField('first_frame_url', 'The image with which the video begins.'),
   lastFrameUrl: urlField('last_frame_url', 'The image with which the video ends.'),
-  videoUrls: field<readonly string[], VideoBounds, 'optional'>({
-    kind: 'optional',
-    bounds: z
-      .strictObject({
-        ...clips,
-        maxSeconds: clipSeconds.default(60),
-        maxMegabytes: megabytes(100),
-        maxPixels: z.int().min(1).max(36_000_000).default(8_294_400).meta({ description: 'Width × height.' }),
-      })
-      .refine(isMinAtMostMax, maxIsLess),
-    request: (bounds, rules) =>
-      urlsSchema(
-        bounds,
-        rules,
-        'video',
-        `Reference videos of at most ${bounds.maxSeconds} seconds and ${bounds.maxMegabytes} MB each.`,
-      ),
-    record: z.array(z.string()),
-    kie: 'reference_video_urls',
-    media: 'video',
-  }),
-  audioUrls: field<readonly string[], ClipBounds, 'optional'>({
-    kind: 'optional',
-    bounds: z
-      .strictObject({ ...clips, maxSeconds: clipSeconds.default(60), maxMegabytes: megabytes(30) })
-      .refine(isMinAtMostMax, maxIsLess),
-    request: (bounds, rules) =>
-      urlsSchema(
-        bounds,
-        rules,
-        'audio',
-        `Reference audio of at most ${bounds.maxSeconds} seconds and ${bounds.maxMegabytes} MB each.`,
-      ),
-    record: z.array(z.string()),
-    kie: 'reference_audio_urls',
-    media: 'audio',
-  }),
+  videoUrls: clipsField(
+    'video',
+    z.strictObject({
+      ...clips,
+      maxMegabytes: megabytes(100),
+      maxPixels: z.int().min(1).max(36_000_000).default(8_294_400).meta({ description: 'Width × height.' }),
+    }),
+    'videos',
+  ),
+  audioUrls: clipsField('audio', z.strictObject({ ...clips, maxMegabytes: megabytes(30) }), 'audio'),
   seed: field({
     kind: 'optional',
     bounds: z

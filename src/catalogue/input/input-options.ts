@@ -59,7 +59,6 @@ export const inputOptions = z
     error: 'must have 1 to 50 options',
   });
 
-/** The values of one option. */
 export function optionSchema(bounds: OptionBounds): z.ZodType<OptionValue> {
   if (bounds.type === 'boolean') return z.boolean({ error: notBooleanMessage() });
   const { values } = bounds;
@@ -96,7 +95,6 @@ function withoutNulls(values: Readonly<Record<string, OptionValue | null | undef
   return Object.fromEntries(given);
 }
 
-/** The schema of the options in a request. */
 export function optionsSchema(bounds: OptionsBounds) {
   return z
     .strictObject(mapValues(bounds, requestedOption), { error: 'must be an object' })
@@ -104,7 +102,6 @@ export function optionsSchema(bounds: OptionsBounds) {
     .meta({ description: "The model's own options." });
 }
 
-/** The values of options that have a default. */
 export function defaultOptions(bounds: OptionsBounds): Record<string, OptionValue> {
   return withoutNulls(mapValues(bounds, (one) => one.default));
 }

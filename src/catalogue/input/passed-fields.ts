@@ -157,7 +157,6 @@ export type PassedFieldsWorld = {
   readonly canFetch: (settings: ProviderSettings) => boolean;
 };
 
-/** Returns the fields that an entry of a tier passes on. */
 export function passedFields(
   entry: Entry,
   settings: ProviderSettings,

@@ -12,7 +12,6 @@ export const maxUrlLength = 8192;
  */
 export type RefuseUrl = (url: string) => string | undefined;
 
-/** The schema of an address that a client gives. */
 export function urlSchema(refuse: RefuseUrl, isMedia = false) {
   return z
     .string({ error: required('must be an http or https URL') })

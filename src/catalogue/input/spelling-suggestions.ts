@@ -7,19 +7,14 @@ import { allowedValuesText, required } from './request-text.ts';
 /** Returns the value that another spelling stands for, if the field has such a value. `plain` is in lower case and without spaces. */
 export type Spelling = (plain: string) => string | undefined;
 
-/** The message for a value that is not among the allowed ones. */
-export function notAmongMessage(
-  values: readonly (string | number)[],
-  otherSpelling: Spelling = () => undefined,
-  must = `must be ${allowedValuesText(values)}`,
-) {
+export function notAmongMessage(values: readonly (string | number)[], otherSpelling: Spelling = () => undefined) {
+  const must = `must be ${allowedValuesText(values)}`;
   // The only value needs no suggestion.
   return required((input) =>
     values.length === 1 ? must : withSuggestion(must, meantValue(input, values, otherSpelling)),
   );
 }
 
-/** Adds the value that was probably meant to a message. */
 export function withSuggestion(message: string, meant: string | undefined): string {
   return meant === undefined ? message : `${message}; did you mean ${meant}?`;
 }
@@ -44,7 +39,6 @@ function plainText(text: string): string {
     .replace(/^(\d+)[x\u00d7*/:-](\d+)$/, '$1:$2');
 }
 
-/** The message for a model's name that is not in the catalogue. */
 export function unknownModelMessage(input: unknown, names: readonly string[]): string {
   const must = `must be one of ${names.join(', ')}`;
   if (typeof input !== 'string' || input.length > 200) return must;
@@ -128,7 +122,6 @@ const truths: Readonly<Record<string, string>> = {
   '0': 'false',
 };
 
-/** The message for a value that is not true or false. */
 export function notBooleanMessage(must = 'must be true or false') {
   return required((input) => {
     const isSpelled = typeof input === 'string' || typeof input === 'number';

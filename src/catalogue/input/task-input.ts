@@ -57,12 +57,10 @@ export function fieldsOfModel({ fields }: ModelInput): readonly FieldName[] {
   return inputFieldNames.filter((name) => fields[name] !== undefined);
 }
 
-/** The schema of one field in a request. */
 export function fieldSchema(input: ModelInput, name: FieldName, rules: FieldContext): z.ZodType {
   return anyField(name).request(input.fields[name] as never, rules);
 }
 
-/** The schema of `input` in a record. */
 export const inputRecordSchema = z.strictObject(
   Object.fromEntries(inputFieldNames.map((name) => [name, recordSchema(name)])) as {
     [Name in FieldName]: Name extends OptionalName ? z.ZodOptional<Fields[Name]['record']> : Fields[Name]['record'];

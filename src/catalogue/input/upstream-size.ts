@@ -3,7 +3,7 @@ import { isBelow } from '../media/frame-size.ts';
 import { defaultOf, type ModelInput } from './task-input.ts';
 import { resolutions } from './input-bounds.ts';
 import type { CatalogueModel } from '../file/catalogue-schema.ts';
-import type { Problem } from '../file/catalogue-problems.ts';
+import { entriesOf, type Problem } from '../file/catalogue-problems.ts';
 import { declaresParameter, type ProviderKind } from '../file/provider-schema.ts';
 
 // `width` and `height` among the parameters of an entry: the size in which its upstream makes 16:9 at the model's default resolution.
@@ -25,17 +25,12 @@ export function upstreamSizeProblems(
   models: readonly CatalogueModel[],
   kindOf: (provider: string) => ProviderKind | undefined,
 ) {
-  return models.flatMap(({ fit, tiers }, index) =>
-    tiers.flatMap((tier, row) =>
-      tier.flatMap(({ provider, parameters }, column): Problem[] => {
-        const kind = kindOf(provider);
-        const { data } = sizeSchema.safeParse(parameters);
-        if (fit !== 'keep' || data === undefined || !declaresParameter(kind, 'width')) return [];
-        const { width, height, resolution = '720p' } = data;
-        if (!isBelow(resolution, { widthPx: width, heightPx: height })) return [];
-        const message = `${width} × ${height} is smaller than the ${resolution} of the model; enlarge it, or set fit: convert`;
-        return [{ path: ['models', index, 'tiers', row, column, 'parameters'], message }];
-      }),
-    ),
-  );
+  return entriesOf(models).flatMap(({ entry: { provider, parameters }, model, path }): Problem[] => {
+    const { data } = sizeSchema.safeParse(parameters);
+    if (model.fit !== 'keep' || data === undefined || !declaresParameter(kindOf(provider), 'width')) return [];
+    const { width, height, resolution = '720p' } = data;
+    if (!isBelow(resolution, { widthPx: width, heightPx: height })) return [];
+    const message = `${width} × ${height} is smaller than the ${resolution} of the model; enlarge it, or set fit: convert`;
+    return [{ path: [...path, 'parameters'], message }];
+  });
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import { isPresent, type ModelInput, standardInput, type TaskInput } from '../input/task-input.ts';
+import { allowedValuesText } from '../input/request-text.ts';
 import { textCommandRefusal } from './text-commands.ts';
 import { durationsOf, inputLimits, type Ratio, ratios, type Resolution, resolutions } from '../input/input-bounds.ts';
 
@@ -67,7 +68,6 @@ export const modelRules = z.array(
 
 type ModelRules = z.output<typeof modelRules>;
 
-/** Returns the rules of one model of the upstream. */
 export function rulesOfModel(all: ModelRules, upstreamModel: string): readonly Rules[] {
   const isMeant = (name: string) =>
     name.endsWith('*') ? upstreamModel.startsWith(name.slice(0, -1)) : upstreamModel === name;
@@ -90,7 +90,6 @@ export type InputRules = {
   readonly audio: 'optional' | 'always' | 'never';
 };
 
-/** The bounds of the model's input as rules. */
 function rulesOfInput({ fields }: ModelInput): InputRules {
   const { min = 0, max } = fields.imageUrls;
   return {
@@ -196,9 +195,9 @@ export function ruleErrors(by: InputRules, model: string, input: TaskInput): rea
       `be at most ${maxNegativePrompt} characters long ${suffix}`,
     ],
     [!by.textCommands || command === undefined, 'prompt', command ?? ''],
-    [sizes.includes(input.resolution), 'resolution', `be ${listed(sizes)} ${suffix}`],
-    [durations.includes(input.duration), 'duration', `be ${listed(durations)} seconds ${suffix}`],
-    [allowed.includes(input.ratio), 'ratio', `be ${listed(allowed)} ${suffix}${withImages}`],
+    [sizes.includes(input.resolution), 'resolution', `be ${allowedValuesText(sizes)} ${suffix}`],
+    [durations.includes(input.duration), 'duration', `be ${allowedValuesText(durations)} seconds ${suffix}`],
+    [allowed.includes(input.ratio), 'ratio', `be ${allowedValuesText(allowed)} ${suffix}${withImages}`],
     [imageCount >= images.min && imageCount <= images.max, 'imageUrls', `${imageBounds(images)} ${suffix}`],
     [
       by.framesWithReferences || frame === undefined || references.length === 0,
@@ -211,10 +210,6 @@ export function ruleErrors(by: InputRules, model: string, input: TaskInput): rea
   return checks.flatMap(([isTaken, field, allows]) =>
     isTaken ? [] : [{ path: `input.${field}`, message: `must ${allows}` }],
   );
-}
-
-function listed(values: readonly (string | number)[]): string {
-  return values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
 }
 
 function imageBounds({ min, max }: InputRules['images']): string {

@@ -41,35 +41,34 @@ function perSecond(creditsPerSecond: number): PriceRow {
   return { name: standardPriceName, when: {}, amounts: [{ creditsPerSecond, creditsPerVideo: 0, fromMs: 0 }] };
 }
 
-const previewDescription =
-  'The built-in preview: a renderer that draws your prompt on a landscape, for trying out the API. It is not an AI model.';
+const preview = {
+  description:
+    'The built-in preview: a renderer that draws your prompt on a landscape, for trying out the API. It is not an AI model.',
+  input: standardInput,
+  providers: ['preview'],
+  deadlineMs: defaultDeadlineMs,
+};
 
 /** The catalogue of an installation that has no file of its own. */
 export const defaultModels: readonly Model[] = [
   {
     model: 'videogen-2.0',
     title: 'Standard video generation',
-    description: previewDescription,
     aliases: [
       'bytedance/seedance-2',
       'bytedance/seedance-2-5',
       'bytedance/seedance-1.5-pro',
       'bytedance/v1-pro-text-to-video',
     ],
-    input: standardInput,
     prices: [perSecond(41)],
-    providers: ['preview'],
-    deadlineMs: defaultDeadlineMs,
+    ...preview,
   },
   {
     model: 'videogen-2.0-fast',
     title: 'Faster video generation',
-    description: previewDescription,
     aliases: ['bytedance/seedance-2-fast', 'bytedance/seedance-2-mini', 'bytedance/v1-lite-text-to-video'],
-    input: standardInput,
     prices: [perSecond(33)],
-    providers: ['preview'],
-    deadlineMs: defaultDeadlineMs,
+    ...preview,
   },
 ];
 
@@ -96,7 +95,6 @@ export function namesOfModels(models: ModelCatalogue): readonly string[] {
   return [...new Set([...models.values()].flatMap(({ model, aliases = [] }) => [...aliases, model]))];
 }
 
-/** Returns the error of an unknown model's name, with the one that was probably meant. */
 export function unknownModel(models: ModelCatalogue, name: string): string | undefined {
   return models.has(name) ? undefined : `unknown model, ${hint(name, [...models.keys()])}`;
 }

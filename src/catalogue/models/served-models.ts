@@ -26,7 +26,6 @@ export function isServed(model: Pick<CatalogueModel, 'model' | 'isRemote'>, repo
   return ofQueue.length === 0 || ofQueue.some(({ models }) => models.includes(model.model));
 }
 
-/** The names of the models that must not be sold. */
 export function unservedModels({ models }: Pick<Catalogue, 'models'>, reports: readonly WorkerReport[]): string[] {
   return [...models.values()].filter((model) => !isServed(model, reports)).map(({ model }) => model);
 }

@@ -12,7 +12,7 @@ import type { Log } from '../../platform/log/log.ts';
 import { type Database, withResponseLimit } from '../../platform/database/database.ts';
 import { deleteWorkerReports, listWorkerReports, saveWorkerReport } from './worker-reports.ts';
 import type { LiveCatalogue } from '../file/live-catalogue.ts';
-import { repeat, repeatUntilClosed } from '../../platform/timing/repeat.ts';
+import { repeatUntilClosed } from '../../platform/timing/repeat.ts';
 
 // Workers report the models that they can generate; API processes sell no others.
 
@@ -34,7 +34,6 @@ type Reporting = {
 export function reportModelsUntilClosed({ catalogue, workerQueues, db, pauseMs = reportPauseMs }: Reporting) {
   const workerId = randomUUID();
   const bounded = withResponseLimit(db, statementLimitMs);
-  const stopping = new AbortController();
   const queues = generationQueues.filter((queue) => workerQueues.includes(queue));
   const report = async () => {
     for (const queue of queues) {
@@ -42,11 +41,12 @@ export function reportModelsUntilClosed({ catalogue, workerQueues, db, pauseMs =
       await saveWorkerReport(bounded, reportOf({ workerId, queue }, catalogue)).catch(() => {});
     }
   };
-  const reporting = report().then(() => repeat(pauseMs, stopping.signal, report));
+  const first = report();
+  const reporting = repeatUntilClosed(pauseMs, report);
   return {
     close: async (): Promise<void> => {
-      stopping.abort();
-      await reporting;
+      await first;
+      await reporting.close();
       await deleteWorkerReports(bounded, workerId).catch(() => {});
     },
   };
@@ -67,14 +67,8 @@ type Watching = {
   readonly pauseMs?: number;
 };
 
-export type ModelWatch = {
-  /** Uses the last known reports while the database is unavailable. */
-  readonly isSold: (model: string) => boolean;
-  readonly close: () => Promise<void>;
-};
-
 /** Reads which models live workers can generate, and logs when models stop being sold and when they are sold again. */
-export async function watchSoldModels({ db, catalogue, log, pauseMs = readPauseMs }: Watching): Promise<ModelWatch> {
+export async function watchSoldModels({ db, catalogue, log, pauseMs = readPauseMs }: Watching) {
   const bounded = withResponseLimit(db, statementLimitMs);
   let reports: readonly WorkerReport[] = [];
   let logged = '';
@@ -90,7 +84,8 @@ export async function watchSoldModels({ db, catalogue, log, pauseMs = readPauseM
   await read();
   const { close } = repeatUntilClosed(pauseMs, read);
   return {
-    isSold: (name) => {
+    /** Uses the last known reports while the database is unavailable. */
+    isSold: (name: string): boolean => {
       const model = catalogue().models.get(name);
       return model === undefined || isServed(model, reports);
     },

@@ -34,9 +34,7 @@ export type PriceConditions = {
 
 /** A video costs both amounts together, from an instant on. */
 export type Amounts = {
-  /** Whole credits. */
   readonly creditsPerSecond: number;
-  /** Whole credits. */
   readonly creditsPerVideo: number;
   /** Unix milliseconds. They are charged for tasks created at or after this instant. */
   readonly fromMs: number;
@@ -58,7 +56,6 @@ export type PricedInput = {
   readonly [Name in 'resolution' | 'generateAudio' | 'options' | PricedMedia]?: TaskInput[Name] | undefined;
 };
 
-/** Returns true if all conditions hold. */
 export function matches(when: PriceConditions, input: PricedInput): boolean {
   const { resolution, generateAudio, options = {} } = when;
   return (
@@ -89,7 +86,6 @@ export function priceAt(rows: readonly PriceRow[], input: PricedInput, atMs: num
   return listedPrices(rows, input).find(({ fromMs }) => fromMs <= atMs);
 }
 
-/** Returns the whole credits that a video of this length costs. */
 export function creditsFor(
   { creditsPerSecond, creditsPerVideo }: Pick<Amounts, 'creditsPerSecond' | 'creditsPerVideo'>,
   durationSeconds: number,

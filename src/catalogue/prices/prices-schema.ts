@@ -55,7 +55,6 @@ const row = z
 
 export type PriceData = z.output<typeof row>;
 
-/** A row of the file with its position there. */
 export type PlacedRow = { readonly index: number; readonly row: PriceData; readonly fromMs: number };
 /** The rows of one price, which have the same conditions. */
 export type PlacedPrice = {
@@ -148,7 +147,6 @@ export function priceRowsOf(rows: readonly PriceData[]): readonly PriceRow[] {
   }));
 }
 
-/** Returns the rows of a price as the file has them. */
 export function priceData({ name, when, amounts }: PriceRow): readonly object[] {
   return amounts.map(({ fromMs, ...charged }) => ({ name, when, ...charged, from: new Date(fromMs).toISOString() }));
 }

@@ -61,14 +61,11 @@ export function compileExpression(text: string): Expression {
     paths: nodesOf(compiled.ast()).flatMap(pathOf),
     evaluate: async (data) => {
       try {
-        return await evaluated(compiled, data);
-      } catch (error) {
-        // A pause of the whole process counts as time, too, so a timeout is
-        // retried once: the id of a paid job may depend on this answer.
-        if (!isTimeout(error)) throw new ExpressionError(describe(error));
-      }
-      try {
-        return await evaluated(compiled, data);
+        // A pause of the whole process counts as time, too, so a timeout is retried once: the id of a paid job may depend on this answer.
+        return await evaluated(compiled, data).catch((error: unknown) => {
+          if (isTimeout(error)) return evaluated(compiled, data);
+          throw error;
+        });
       } catch (error) {
         throw new ExpressionError(describe(error));
       }
@@ -99,7 +96,6 @@ function checked(text: string): jsonata.Expression {
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** All parts of an expression. */
 function nodesOf(value: unknown): readonly Node[] {
   if (typeof value !== 'object' || value === null) return [];
   // Any object has fields of unknown kinds.

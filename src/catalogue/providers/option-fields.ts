@@ -32,12 +32,10 @@ const reserved = {
 
 type Kind = keyof typeof reserved;
 
-/** True if an option of this name reaches the upstream. */
 export function passesOption(kind: Kind, name: string): boolean {
   return !reserved[kind].has(upstreamName(kind, name));
 }
 
-/** The options of a task as fields of the request. */
 export function optionFields(
   kind: Kind,
   options: Readonly<Record<string, OptionValue>> = {},
@@ -46,7 +44,6 @@ export function optionFields(
   return Object.fromEntries(passed.map(([name, value]) => [upstreamName(kind, name), value]));
 }
 
-/** True if vLLM-Omni has a field of this name in its form. */
 export function isVllmField(name: string): boolean {
   return vllmFields.includes(name);
 }

@@ -7,7 +7,6 @@ import type { FieldName, TaskInput } from '../input/task-input.ts';
 // Inputs of a model of any author: a map, or a graph of nodes, in which strings such as "{{prompt}}" stand for the
 // values of a task. A string that is a placeholder and nothing else becomes the typed value; every other text stays as it is.
 
-/** The values of a task for its placeholders. */
 export type PlaceholderTask = {
   readonly input: TaskInput;
   readonly seed: number;
@@ -104,7 +103,6 @@ export function placeholderProblems(template: unknown): readonly string[] {
   return [...new Set(problems)];
 }
 
-/** Returns the fields of the input that a template passes on. */
 export function passedByTemplate(template: unknown): TemplateFields {
   const used = usedIn(template);
   const fieldsOf = Object.entries(placeholdersOfField) as [FieldName, readonly PlaceholderName[]][];
@@ -113,7 +111,6 @@ export function passedByTemplate(template: unknown): TemplateFields {
   return { fields: new Set(fields), options: new Set(options) };
 }
 
-/** True if the template uses one of these placeholders. */
 export function usesPlaceholder(template: unknown, searched: readonly PlaceholderName[]): boolean {
   return usedIn(template).some(({ name }) => searched.includes(name));
 }

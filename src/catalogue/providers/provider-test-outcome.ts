@@ -1,4 +1,3 @@
-/** The outcomes of a test of a provider. */
 export const testOutcomes = [
   /** It responded as its API does. */
   'ok',

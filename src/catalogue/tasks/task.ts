@@ -29,7 +29,6 @@ export type TaskResult = {
   readonly sha256: string;
 };
 
-/** The keys of all files of a result. */
 export function keysOf({ videoKey, posterKey, lastFrameKey }: TaskResult): readonly string[] {
   return lastFrameKey === undefined ? [videoKey, posterKey] : [videoKey, posterKey, lastFrameKey];
 }

@@ -20,9 +20,10 @@ const darkBack = rgbOf('#1a1f26');
 export function parseAccent(text: string): AccentShades {
   if (!/^#[\da-f]{6}$/i.test(text)) throw new Error('must be a color such as #2456d6');
   const given = rgbOf(text);
+  const isEnoughWithWhite = (shade: Rgb) => contrastOf(shade, white) >= enough;
   const contrast = contrastOf(given, white);
   if (contrast < textContrast) {
-    const nearest = hexOf(mixUntil(given, black, (shade) => contrastOf(shade, white) >= enough));
+    const nearest = hexOf(shadesBetween(given, black).find(isEnoughWithWhite) ?? black);
     throw new Error(
       `must have a contrast of ${textContrast} with white text, but has ${contrast.toFixed(1)}; ${nearest} has enough`,
     );
@@ -30,12 +31,12 @@ export function parseAccent(text: string): AccentShades {
   const softLight = mix(given, white, 0.92);
   const softDark = mix(given, darkBack, 0.8);
   // As light as white text allows, so that a button differs from a dark page.
-  const fillDark = mixUntilLast(given, white, (shade) => contrastOf(shade, white) >= enough);
+  const fillDark = shadesBetween(given, white).findLast(isEnoughWithWhite) ?? given;
   const isReadable = (shade: Rgb, backs: readonly Rgb[]) => backs.every((back) => contrastOf(shade, back) >= enough);
   return {
     text: [
-      hexOf(mixUntil(given, black, (shade) => isReadable(shade, [lightBack, softLight]))),
-      hexOf(mixUntil(given, white, (shade) => isReadable(shade, [darkBack, softDark]))),
+      hexOf(shadesBetween(given, black).find((shade) => isReadable(shade, [lightBack, softLight])) ?? black),
+      hexOf(shadesBetween(given, white).find((shade) => isReadable(shade, [darkBack, softDark])) ?? white),
     ],
     fill: [hexOf(given), hexOf(fillDark)],
     fillHover: [hexOf(mix(given, black, 0.16)), hexOf(mix(fillDark, black, 0.14))],
@@ -70,24 +71,9 @@ function luminanceOf(color: Rgb): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Returns the first fitting mixture of the two, in steps of a hundredth; `target` if none fits. */
-function mixUntil(color: Rgb, target: Rgb, fits: (shade: Rgb) => boolean): Rgb {
-  for (let percent = 0; percent < 100; percent += 1) {
-    const shade = mix(color, target, percent / 100);
-    if (fits(shade)) return shade;
-  }
-  return target;
-}
-
-/** Returns the last fitting mixture; `color` itself must fit. */
-function mixUntilLast(color: Rgb, target: Rgb, fits: (shade: Rgb) => boolean): Rgb {
-  let last = color;
-  for (let percent = 1; percent < 100; percent += 1) {
-    const shade = mix(color, target, percent / 100);
-    if (!fits(shade)) break;
-    last = shade;
-  }
-  return last;
+/** Returns a hundred mixtures, from the color itself to almost the target. */
+function shadesBetween(color: Rgb, target: Rgb): readonly Rgb[] {
+  return Array.from({ length: 100 }, (_, percent) => mix(color, target, percent / 100));
 }
 
 function mix([red, green, blue]: Rgb, [toRed, toGreen, toBlue]: Rgb, share: number): Rgb {

@@ -17,16 +17,6 @@ export type Brand = {
 
 export const ownName = 'Videogen';
 
-export const defaultBrand: Brand = {
-  name: ownName,
-  logo: undefined,
-  accent: undefined,
-  support: undefined,
-  terms: undefined,
-  privacy: undefined,
-  buyCredits: undefined,
-};
-
 /** Under another name the documents for operators are not served, and those for customers do not mention ours. */
 export function isWhiteLabel({ name }: Pick<Brand, 'name'>): boolean {
   return name !== ownName;

@@ -1,12 +1,8 @@
 import pTimeout from 'p-timeout';
 import pg from 'pg';
 import { errorCode, messageOf } from '../errors.ts';
-import {
-  createConnectionQueue,
-  createExclusiveQueues,
-  defaultQueueLimits,
-  type QueueLimits,
-} from './connection-queue.ts';
+import { createSlots } from '../outbound/deadlines-and-slots.ts';
+import { defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
 
 /**
  * The name is unique in the program, and the text never varies. A statement is prepared once on each connection, unless it is
@@ -131,12 +127,24 @@ export function createDatabase({
   // added a listener, and an error without a listener ends the process.
   pool.on('connect', (connection) => connection.on('error', () => {}));
   const address = addressOf(url);
-  const limits = { ...defaultQueueLimits, ...queue };
-  const withSlot = createConnectionQueue(poolSize, limits, () => new DatabaseBusy());
+  const { maxWaiting, waitMs } = { ...defaultQueueLimits, ...queue };
+  // The pool's own queue has one time limit for waiting and for connecting, so it cannot distinguish a busy database from an unreachable one.
+  const connections = createSlots({
+    maxHeld: poolSize,
+    maxWaiting,
+    maxWaitMs: waitMs,
+    refusal: () => new DatabaseBusy(),
+  });
+  const accounts = createSlots({
+    maxHeld: 1,
+    maxWaiting,
+    maxWaitMs: waitMs / 2,
+    refusal: () => new DatabaseBusy('too many requests wait for one account'),
+  });
   let callers = 0;
   const queued = async <T>(work: () => Promise<T>): Promise<T> => {
     callers += 1;
-    return await withSlot(work).finally(() => (callers -= 1));
+    return await connections.hold('connection', undefined, work).finally(() => (callers -= 1));
   };
   return {
     usage: () => ({
@@ -149,10 +157,7 @@ export function createDatabase({
       queued(() => onConnection({ pool, address }, (connection) => runOn(connection, statement, values))),
     transaction: (work) =>
       queued(() => onConnection({ pool, address }, (connection) => inTransaction(connection, work))),
-    runExclusive: createExclusiveQueues(
-      { ...limits, waitMs: limits.waitMs / 2 },
-      () => new DatabaseBusy('too many requests wait for one account'),
-    ),
+    runExclusive: (key, work) => accounts.hold(key, undefined, work),
     close: () => pool.end(),
   };
 }
@@ -167,7 +172,6 @@ export function joiningTransaction({ run }: Pick<Database, 'run'>): Database {
   };
 }
 
-/** Limits how long callers wait for a response. */
 export function withResponseLimit(db: Database, limitMs: number): Database {
   const late = () => new DatabaseUnavailable(true, new Error(`no response in ${limitMs} ms`));
   return {
@@ -274,7 +278,6 @@ function isCertificateError(code: string): boolean {
   return /(^|_)(CERT|SIGNED|VERIFY|ISSUER|CRL)(_|$)/.test(code);
 }
 
-/** Returns the name of the violated unique constraint. */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined;
 }

@@ -22,7 +22,6 @@ export function many<Row extends pg.QueryResultRow, Arguments extends readonly u
   return (db: Runner, ...given: Arguments): Promise<readonly Row[]> => readRows<Row>(db, statement, values(...given));
 }
 
-/** Returns the only row, or undefined. */
 export function maybeOne<Row extends pg.QueryResultRow, Arguments extends readonly unknown[] = []>({
   values = asGiven,
   ...statement

@@ -16,7 +16,6 @@ const redact = {
 const describe = (value: unknown) => (value instanceof Error ? describeError(value) : value);
 const serializers = { err: describe, error: describe };
 
-/** Adds the ids of the current trace to each line. */
 function mixin(): object {
   const span = trace.getActiveSpan()?.spanContext();
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };

@@ -22,10 +22,7 @@ export type NewMail = {
   readonly accountId?: string | undefined;
 };
 
-export type MailQueue = {
-  /** Call it in the transaction that creates the link. Returns false if too many mails wait, or went to this recipient. */
-  add(db: Pick<Database, 'run'>, mail: NewMail): Promise<boolean>;
-};
+export type MailQueue = ReturnType<typeof createMailQueue>;
 
 const maxWaiting = 1_000;
 /**
@@ -55,9 +52,10 @@ returning id as "mailId"`,
   ],
 });
 
-export function createMailQueue(box: SecretBox): MailQueue {
+export function createMailQueue(box: SecretBox) {
   return {
-    add: async (db, mail) => {
+    /** Call it in the transaction that creates the link. Returns false if too many mails wait, or went to this recipient. */
+    add: async (db: Pick<Database, 'run'>, mail: NewMail): Promise<boolean> => {
       const mailId = uuidv7();
       return (await insertMail(db, mailId, box.seal(mail.path, mailId), mail)) !== undefined;
     },

@@ -33,17 +33,17 @@ export async function withDeadline<T>(
 export type SlotLimits = {
   /** Concurrent slots of one key. */
   readonly maxHeld: number;
-  /** Callers that may wait for a slot of one key; more are `busy`. */
+  /** Callers that may wait for a slot of one key; more are refused. */
   readonly maxWaiting?: number;
   readonly maxWaitMs?: number;
+  /** Makes the error of a caller that gets no slot; by default an `OutboundError` (`busy`). */
+  readonly refusal?: (detail: string, cause?: unknown) => Error;
 };
-
-export type Slots = ReturnType<typeof createSlots>;
 
 type Queue = { held: number; readonly waiting: Set<() => void> };
 
 /** Limits concurrency per key: one slow host or account uses up its own slots, never those of another. */
-export function createSlots({ maxHeld, maxWaiting = 0, maxWaitMs = 0 }: SlotLimits) {
+export function createSlots({ maxHeld, maxWaiting = 0, maxWaitMs = 0, refusal = busy }: SlotLimits) {
   const queues = new Map<string, Queue>();
   // The slot passes to the caller that has waited longest. Unused keys are deleted, because there are many.
   const release = (key: string, queue: Queue) => {
@@ -53,19 +53,31 @@ export function createSlots({ maxHeld, maxWaiting = 0, maxWaitMs = 0 }: SlotLimi
     if (queue.held === 0) queues.delete(key);
   };
   return {
-    /** Waits for a slot of the key and runs work in it. Throws `OutboundError` (`busy`), the signal's reason, or the work's error. */
-    hold: async <T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    /** Waits for a slot of the key and runs work in it. Throws the refusal, the signal's reason, or the work's error. */
+    hold: async <T>(key: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> => {
       const queue = queues.get(key) ?? { held: 0, waiting: new Set() };
       queues.set(key, queue);
       if (queue.held < maxHeld) queue.held += 1;
-      else if (queue.waiting.size < maxWaiting) await waitForSlot(queue, maxWaitMs, signal);
-      else throw new OutboundError('busy', `no free slot for ${key}`);
-      return await work().finally(() => release(key, queue));
+      else if (queue.waiting.size >= maxWaiting) throw refusal(`no free slot for ${key}`);
+      else
+        await waitForSlot(queue, maxWaitMs, signal).catch((error: unknown) => {
+          signal?.throwIfAborted();
+          throw refusal(`no slot within ${maxWaitMs} ms`, error);
+        });
+      try {
+        return await work();
+      } finally {
+        release(key, queue);
+      }
     },
   };
 }
 
-async function waitForSlot({ waiting }: Queue, maxWaitMs: number, signal: AbortSignal): Promise<void> {
+function busy(detail: string, cause?: unknown): Error {
+  return new OutboundError('busy', detail, cause);
+}
+
+async function waitForSlot({ waiting }: Queue, maxWaitMs: number, signal: AbortSignal | undefined): Promise<void> {
   const slot = (inner: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       const settle = () => {
@@ -76,8 +88,5 @@ async function waitForSlot({ waiting }: Queue, maxWaitMs: number, signal: AbortS
       waiting.add(settle);
       inner.addEventListener('abort', settle, { once: true });
     });
-  await withDeadline(maxWaitMs, [signal], slot).catch((error: unknown) => {
-    signal.throwIfAborted();
-    throw new OutboundError('busy', `no slot within ${maxWaitMs} ms`, error);
-  });
+  await withDeadline(maxWaitMs, signal === undefined ? [] : [signal], slot);
 }

@@ -96,7 +96,7 @@ export function createProviderClient(options: ProviderClientOptions) {
     },
     /**
      * Writes a file, replacing that of an earlier download, and resumes after every break until the file is whole or the signal is aborted.
-     * Throws `ExpiredUrl` when the address is not, or no longer, good for it. Redirects are followed; the credentials stay behind when one
+     * Throws when the address is not, or no longer, good for it. Redirects are followed; the credentials stay behind when one
      * leaves the upstream's origin.
      */
     download: async (pathOrUrl: string, toFile: string, how: DownloadOptions): Promise<void> => {

@@ -31,17 +31,6 @@ export type ResumableDownload = {
   readonly limits?: Partial<ResumableLimits> | undefined;
 };
 
-/** The address does not lead to the file, or no longer; a fresh address may. */
-export class ExpiredUrl extends Error {
-  override readonly name = 'ExpiredUrl';
-  readonly status: number;
-
-  constructor(status: number) {
-    super(`the address of the download answered ${status}`);
-    this.status = status;
-  }
-}
-
 /** The written part of a file. Only a validator proves that a later answer is of the same file. */
 type Part = { bytes: number; total?: number | undefined; validator?: string | undefined };
 
@@ -49,7 +38,7 @@ type Part = { bytes: number; total?: number | undefined; validator?: string | un
 const maxBreaksWithoutProgress = 3;
 
 /**
- * Downloads into a file, and requests the rest after a break. Throws the signal's reason; `ExpiredUrl`; the error of a full disk;
+ * Downloads into a file, and requests the rest after a break. Throws the signal's reason; the error of an expired address, of which a fresh one may work; that of a full disk;
  * and `OutboundError` for a forbidden address, a file that is too large, a closed client or the third break without progress.
  */
 export async function downloadResumably({
@@ -112,7 +101,7 @@ function isExpired(status: number): boolean {
  * the answer is the whole file, and throws for any other answer.
  */
 function begin({ statusCode = 0, headers }: IncomingMessage, part: Part): void {
-  if (isExpired(statusCode)) throw new ExpiredUrl(statusCode);
+  if (isExpired(statusCode)) throw new Error(`the address of the download answered ${statusCode}`);
   const validator = validatorOf(headers);
   if (statusCode === 200) {
     const length = headers['content-length'];

@@ -101,7 +101,6 @@ function afterSending(reason: unknown): unknown {
   return reason instanceof OutboundError ? new OutboundError(reason.kind, reason.detail, reason, true) : reason;
 }
 
-/** Converts an error of Node by the stage of the exchange. */
 export function outboundErrorFor(error: unknown, stage: Progress['stage']): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

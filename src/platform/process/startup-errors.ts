@@ -43,24 +43,15 @@ export function folderError(error: unknown, path: string, setting: string): unkn
   const code = errorCode(error);
   const reason = code === undefined ? undefined : folderReasons[code];
   if (reason === undefined) return error;
-  const spaceAdvice = `Free some space on its disk, or set ${setting} to another folder.`;
-  if (isOutOfSpace(code))
-    return new SetupError(`The folder ${path} cannot be written: ${reason} (${code}). ${spaceAdvice}`, {
-      cause: error,
-    });
-  if (code === 'EROFS')
-    return new SetupError(
-      `The folder ${path} cannot be written: ${reason} (${code}). Mount its disk for writing, or set ${setting} to another folder.`,
-      { cause: error },
-    );
-  const advice = `Start the program as the account that owns it, or set ${setting} to another folder.`;
-  return new SetupError(`The folder ${path} cannot be used by this account: ${reason} (${code}). ${advice}`, {
-    cause: error,
-  });
-}
-
-function isOutOfSpace(code: string | undefined): boolean {
-  return code === 'ENOSPC' || code === 'EDQUOT';
+  const otherFolder = `or set ${setting} to another folder.`;
+  const [outcome, advice] =
+    code === 'ENOSPC' || code === 'EDQUOT'
+      ? ['written', 'Free some space on its disk,']
+      : code === 'EROFS'
+        ? ['written', 'Mount its disk for writing,']
+        : ['used by this account', 'Start the program as the account that owns it,'];
+  const message = `The folder ${path} cannot be ${outcome}: ${reason} (${code}). ${advice} ${otherFolder}`;
+  return new SetupError(message, { cause: error });
 }
 
 const folderReasons: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
 import { type FieldError, fieldPath } from './field-errors.ts';
+import { isObject } from './json.ts';
 
 // Sentences for values that a schema rejects, for schemas that have none of their own. The validator's own text never leaves the service.
 
@@ -22,7 +23,6 @@ const requestWords: TypeWords = {
 /** Each unknown name among several fields has a line of its own. */
 const unknownPrefix = 'unknown ';
 
-/** The sentence for an invalid value of a request. */
 export function requestMessage(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'unrecognized_keys') {
     const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
@@ -76,16 +76,12 @@ function unionMessage(issue: Extract<z.core.$ZodRawIssue, { code: 'invalid_union
   const { discriminator } = issue;
   const options: unknown = issue['options'];
   if (discriminator !== undefined && Array.isArray(options))
-    return choiceMessage(fieldOf(issue.input, discriminator), options.map(String));
+    return choiceMessage(isObject(issue.input) ? issue.input[discriminator] : issue.input, options.map(String));
   const choices = issue.errors.flatMap(([first]) => {
     const [, choice] = first?.path.length === 0 ? (/^must be (.+)$/.exec(first.message) ?? []) : [];
     return choice ?? [];
   });
   return choices.length === 0 ? 'has none of the allowed forms' : `must be ${[...new Set(choices)].join(' or ')}`;
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : value;
 }
 
 export function choiceMessage(value: unknown, allowed: readonly string[]): string {

@@ -1,8 +1,8 @@
 /** A burst of `quota` events, and on average no more than `quota` per window (GCRA, the generic cell rate algorithm). */
 export type Rate = { readonly quota: number; readonly windowMs: number };
 
-/** `remaining` events now, and one more in `nextInMs`, or `nextSeconds` (a whole number, at least 1). */
-export type RateLeft = { readonly remaining: number; readonly nextInMs: number; readonly nextSeconds: number };
+/** `remaining` events now, and one more in `nextSeconds` (a whole number, at least 1). */
+export type RateLeft = { readonly remaining: number; readonly nextSeconds: number };
 
 /** `dueInMs`: the time until the next event is due if events were evenly spaced. An event may be early by a window less one interval. */
 export function rateLeft({ quota, windowMs }: Rate, dueInMs: number): RateLeft {
@@ -10,7 +10,7 @@ export function rateLeft({ quota, windowMs }: Rate, dueInMs: number): RateLeft {
   // The billionth absorbs rounding errors.
   const remaining = Math.min(quota, Math.max(0, Math.floor((windowMs - Math.max(0, dueInMs)) / intervalMs + 1e-9)));
   const nextInMs = Math.max(0, dueInMs) + (remaining + 1) * intervalMs - windowMs;
-  return { remaining, nextInMs, nextSeconds: Math.max(1, Math.ceil(nextInMs / 1000)) };
+  return { remaining, nextSeconds: Math.max(1, Math.ceil(nextInMs / 1000)) };
 }
 
 export const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

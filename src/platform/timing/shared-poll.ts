@@ -1,11 +1,3 @@
-export type SharedPoll<Watcher> = {
-  readonly watchers: ReadonlySet<Watcher>;
-  /** Polls for the watcher until the returned function is called. */
-  readonly watch: (watcher: Watcher) => () => void;
-  /** Polls now, or returns the call in flight. */
-  readonly run: () => Promise<void>;
-};
-
 export type PollSettings<Watcher> = {
   readonly everyMs: number;
   /** One call for all watchers. */
@@ -15,7 +7,7 @@ export type PollSettings<Watcher> = {
 };
 
 /** Polls at an interval while it has watchers, one call at a time. Does not keep the process alive. */
-export function createSharedPoll<Watcher>({ everyMs, poll, onError }: PollSettings<Watcher>): SharedPoll<Watcher> {
+export function createSharedPoll<Watcher>({ everyMs, poll, onError }: PollSettings<Watcher>) {
   const watchers = new Set<Watcher>();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
@@ -27,11 +19,13 @@ export function createSharedPoll<Watcher>({ everyMs, poll, onError }: PollSettin
       throw error;
     }
   };
-  const run = () => (running ??= pollOnce().finally(() => (running = undefined)));
+  /** Polls now, or returns the call in flight. */
+  const run = (): Promise<void> => (running ??= pollOnce().finally(() => (running = undefined)));
   return {
-    watchers,
+    watchers: watchers as ReadonlySet<Watcher>,
     run,
-    watch: (watcher) => {
+    /** Polls for the watcher until the returned function is called. */
+    watch: (watcher: Watcher) => {
       watchers.add(watcher);
       timer ??= setInterval(() => void run().catch(() => {}), everyMs).unref();
       return () => {

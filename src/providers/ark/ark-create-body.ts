@@ -7,8 +7,6 @@ import { contentParts, pictureDataUrls } from '../requests/media-parts.ts';
 import { optionFields } from '../../catalogue/providers/option-fields.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 
-// The body of a create at Ark.
-
 /** Ark accepts 64 MB in all. */
 const maxImageBytes = 60_000_000;
 

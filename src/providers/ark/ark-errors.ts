@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../platform/text/json.ts';
-import { codedErrorIn, type CreateRules, shownText } from '../answers.ts';
+import { codedErrorIn, type CreateRules, shownText, upstreamError } from '../answers.ts';
 import type { UpstreamError, NotAccepted } from '../provider-contract.ts';
 
 // Ark's error codes. A code may be followed by a dot and a detail.
@@ -74,7 +74,7 @@ export function jobFailure(record: JsonObject, word: string): UpstreamError {
   const { code, message } = codedErrorIn(record) ?? { code: word, message: '' };
   const meaning = meaningOf(code, message);
   const kind = meaning === 'content' || meaning === 'input' ? meaning : 'upstream';
-  return { kind, ...(kind === 'content' && aboutIn(code)), code: shownText(code, 100), detail: shownText(message) };
+  return { ...upstreamError(kind, code, message), ...(kind === 'content' && aboutIn(code)) };
 }
 
 /** Ark's own code, with the dot, or that of another Videogen; the 404 of a proxy proves nothing. */

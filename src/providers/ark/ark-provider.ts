@@ -39,15 +39,10 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     replyOf(client.call(method, path, { timeoutMs, signal, maxBytes: maxAnswerBytes, body }));
   const pathOf = ({ id }: Pick<Job, 'id'>) => paths.get.replace('{id}', encodeURIComponent(id));
   const readJob = (job: Job, signal: AbortSignal) => call('GET', pathOf(job), timeouts.statusMs, signal);
-  /** Requests the newest records that match the filter, by default of the last seven days. */
-  const requestList = async (
-    filter: readonly [string, string][],
-    size: number,
-    timeoutMs: number,
-    signal: AbortSignal,
-  ) => {
+  /** The newest records that match the filter, by default of the last seven days. */
+  const listPath = (filter: readonly [string, string][], size: number) => {
     const query = new URLSearchParams([['page_num', '1'], ['page_size', String(size)], ...filter]);
-    return await call('GET', `${paths.list}?${query.toString()}`, timeoutMs, signal);
+    return `${paths.list}?${query.toString()}`;
   };
   const reportId = createIdNameWarning(warn);
   const statusOf = async (job: Job, signal: AbortSignal) => records.statusOf(await readJob(job, signal), job);
@@ -62,8 +57,8 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
       return classifyCreate(reply, { errorOf: codedErrorIn, jobOf, classify: classifyRefusal });
     },
     recover: async (lost, signal) => {
-      const ofModel: [string, string] = ['filter.model', config.upstreamModel];
-      const reply = await requestList([ofModel], maxListed, timeouts.recoverMs, signal);
+      const path = listPath([['filter.model', config.upstreamModel]], maxListed);
+      const reply = await call('GET', path, timeouts.recoverMs, signal);
       const list = readBody(reply, (body) => searchList(body, lost, maxListed));
       if ('status' in list) return retryLookup;
       return await findJobOfCreate(list.read.candidates, lost, list.read.isComplete);
@@ -75,7 +70,8 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
         const statuses = new Map<string, JobStatus>();
         if (jobs.length > 1) {
           const filter = jobs.map(({ id }): [string, string] => ['filter.task_ids', id]);
-          const list = readBody(await requestList(filter, maxBatch, timeouts.statusMs, signal), recordsIn);
+          const reply = await call('GET', listPath(filter, maxBatch), timeouts.statusMs, signal);
+          const list = readBody(reply, recordsIn);
           if ('status' in list) return new Map(jobs.map(({ jobKey }) => [jobKey, list.status]));
           const listed = new Map(list.read.map((record) => [record.id, record]));
           for (const job of jobs) {

@@ -22,18 +22,12 @@ import { downloadResult } from '../download-result.ts';
 import { mediaDataUrls, refusedAsTooLarge } from '../requests/media-parts.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 import { fetchMediaOfTemplate, taskValues } from '../requests/task-values.ts';
+import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
 import { extractVideo } from './extract-video.ts';
 
-export type CogProviderDeps = {
-  readonly name: string;
-  /** `options.parameters`: `input`, the inputs of the model with placeholders, and size and frame rate. */
-  readonly config: FrozenConfig;
-  readonly client: UpstreamClient;
-  readonly warn: Warn;
-  /**
-   * The interval at which a held request is checked until the server is known
-   * to run it.
-   */
+/** `config.options.parameters`: `input`, the inputs of the model with placeholders, and size and frame rate. */
+export type CogProviderDeps = Pick<PolledProviderDeps, 'name' | 'config' | 'client' | 'warn'> & {
+  /** The interval at which a held request is checked until the server is known to run it. */
   readonly startCheckMs?: number;
 };
 

@@ -8,7 +8,7 @@ import {
   maxJobIdLength,
   readBody,
   replyOf,
-  shownText,
+  upstreamError,
 } from '../answers.ts';
 import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
@@ -129,7 +129,7 @@ function endOf({ error, status, outputs }: JobRecord, state: EndState): JobStatu
   const video = outputs.findLast(({ name, content_type: type }) => isVideo(type, name));
   if (state === 'succeeded' && video !== undefined) return { state, result: { url: video.url } };
   const detail = state === 'succeeded' ? 'the workflow wrote no video' : (error?.message ?? status);
-  return { state: 'failed', error: { kind: 'upstream', code: error?.code ?? status, detail: shownText(detail) } };
+  return { state: 'failed', error: upstreamError('upstream', error?.code ?? status, detail) };
 }
 
 /**

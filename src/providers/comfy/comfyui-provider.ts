@@ -8,7 +8,7 @@ import {
   readBody,
   type Reply,
   replyOf,
-  shownText,
+  upstreamError,
 } from '../answers.ts';
 import type { UpstreamError, Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { retryLookup } from '../jobs/find-lost-create.ts';
@@ -130,12 +130,11 @@ function endOf(entry: unknown, reply: Reply): JobStatus {
 }
 
 function upstreamErrorOf(messages: readonly (readonly [string, unknown])[]): UpstreamError {
-  if (messages.some(([event]) => event === interrupted)) {
-    return { kind: 'upstream', code: interrupted, detail: 'the job was interrupted' };
-  }
+  if (messages.some(([event]) => event === interrupted))
+    return upstreamError('upstream', interrupted, 'the job was interrupted');
   const error = messages.find(([event]) => event === 'execution_error')?.[1];
   const { exception_type: code = '', exception_message: message = '' } = executionError.safeParse(error).data ?? {};
-  return { kind: 'upstream', code: shownText(code, 100), detail: shownText(message) };
+  return upstreamError('upstream', code, message);
 }
 
 /** The name under which a workflow that uses `{{prefix}}` saves the first video of a job. */

@@ -35,7 +35,6 @@ export async function createRules({ file, reader }: Reading, reply: Reply, known
   };
 }
 
-/** Returns the data of expressions about an answer. */
 export function answerData(reply: Reply, known: JsonObject): JsonObject {
   if ('error' in reply) return known;
   const body = bodyOf(reply.answer);
@@ -94,7 +93,6 @@ function isCode(pattern: string, code = ''): boolean {
   return pattern.endsWith('*') ? code.startsWith(pattern.slice(0, -1)) : code === pattern;
 }
 
-/** Reads the cost in the last answer about a job. */
 export async function costIn({ file, reader }: Reading, data: JsonObject): Promise<{ readonly cost?: Cost }> {
   if (file.cost === undefined) return {};
   const stated = await reader.text('cost.amount', file.cost.amount, data);

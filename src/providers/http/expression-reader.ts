@@ -40,14 +40,11 @@ export function createReaders(warn: Warn, trace: Trace = () => undefined): { cre
   return { creates: readerWith(Infinity), others: readerWith(1) };
 }
 
-/** Queues an evaluation and runs it. */
-type Run = <T>(evaluate: () => Promise<T>) => Promise<T>;
-
 type ReaderDeps = {
   readonly warn: Warn;
   readonly warned: Set<string>;
   readonly trace: Trace;
-  readonly run: Run;
+  readonly run: <T>(evaluate: () => Promise<T>) => Promise<T>;
 };
 
 function createReader({ warn, warned, trace, run }: ReaderDeps): Reader {

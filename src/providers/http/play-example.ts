@@ -4,14 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { withDefaults } from '../../catalogue/input/task-input.ts';
-import type {
-  Job,
-  JobRequest,
-  PolledProvider,
-  RecoverOutcome,
-  SubmitOutcome,
-  UpstreamClient,
-} from '../provider-contract.ts';
+import type { Job, JobRequest, PolledProvider, SubmitOutcome, UpstreamClient } from '../provider-contract.ts';
 import type { Exchange } from '../../catalogue/providers/provider-file-example.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { createHttpProvider } from './http-provider.ts';
@@ -149,7 +142,8 @@ async function outcomeOf(
         countRivals: async () => 0,
       };
       const lost = { ...request, ...ours, intendedAt: 0 };
-      return findOutcome(await provider.recover(lost, signal));
+      const found = await provider.recover(lost, signal);
+      return { means: found.kind, ...(found.kind === 'found' && { job: found }) };
     }
     case 'status': {
       const status = (await provider.status([job], signal)).get(job.jobKey);
@@ -167,10 +161,6 @@ function createOutcome(outcome: SubmitOutcome): Outcome {
   if (outcome.kind === 'accepted') return { means: outcome.kind, job: outcome };
   if (outcome.kind === 'not_accepted') return { means: outcome.reason };
   return { means: outcome.kind === 'refused' ? outcome.error.kind : outcome.kind };
-}
-
-function findOutcome(outcome: RecoverOutcome): Outcome {
-  return { means: outcome.kind, ...(outcome.kind === 'found' && { job: outcome }) };
 }
 
 function requestDifferences(

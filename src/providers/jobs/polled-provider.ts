@@ -9,7 +9,6 @@ import {
 } from '../provider-contract.ts';
 import { downloadResult } from '../download-result.ts';
 
-/** The dependencies of every provider whose jobs run upstream. */
 export type PolledProviderDeps = {
   readonly name: string;
   /** The adapter of the kind defines its `options`. */
@@ -58,16 +57,16 @@ export function createPolledProvider(
       return new Map(await Promise.all(read));
     },
     result: async (job, known, to) => {
-      let first = known?.['url'];
+      let next: JobStatus | undefined = known && { state: 'succeeded', result: known };
       let missing = 0;
       const freshUrl = async (signal: AbortSignal) => {
-        const status = first === undefined ? await statusOf(job, signal) : undefined;
-        const url = status === undefined ? first : urlIn(status);
-        first = undefined;
-        missing = status?.state === 'missing' ? missing + 1 : 0;
+        const status = next ?? (await statusOf(job, signal));
+        next = undefined;
+        const url = status.state === 'succeeded' ? status.result?.['url'] : undefined;
+        missing = status.state === 'missing' ? missing + 1 : 0;
         if (typeof url === 'string') return url;
         if (adapter.forgetsJobs && missing >= lostAfterMissing) throw new VideoLost('the upstream has lost the job');
-        throw new Error(status?.state === 'unclear' ? status.detail : 'the job has no video');
+        throw new Error(status.state === 'unclear' ? status.detail : 'the job has no video');
       };
       return await downloadResult(client, freshUrl, to, warn);
     },
@@ -78,8 +77,4 @@ export function createPolledProvider(
 export function startSubmitTimer(submitTimeoutMs: number): () => number {
   const endsAt = performance.now() + submitTimeoutMs;
   return () => Math.max(1, Math.round(endsAt - performance.now()));
-}
-
-function urlIn(status: JobStatus) {
-  return status.state === 'succeeded' ? status.result?.['url'] : undefined;
 }

@@ -48,7 +48,6 @@ type FollowedJob = Pick<FollowOptions, 'onProgress'> & {
   readonly acceptedAt: number;
   readonly end: (ended: FollowOutcome) => void;
   isPolled: boolean;
-  /** The time of the next request. */
   dueAt: number;
   /** The largest request that may include it. */
   maxGroup: number;

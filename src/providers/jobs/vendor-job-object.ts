@@ -79,7 +79,6 @@ export function createJobObjectReader<Read extends JobRecord>(rules: JobObjectRu
   };
 }
 
-/** The outcome of a cancellation that was answered without a record. */
 export function cancelOutcomeWithoutJob(reply: Reply, { status }: PollWithoutBody): CancelOutcome {
   if (status.state === 'missing') return 'ended';
   return declinesCancel(reply) ? 'runs_on' : 'unclear';

@@ -7,7 +7,7 @@ import type { OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
 import { createSlots, withDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { createProviderClient } from '../../platform/outbound/provider-client.ts';
-import type { JsonObject } from '../../platform/text/json.ts';
+import { type JsonObject, parsedJson } from '../../platform/text/json.ts';
 import { type Content, hookShapeOf } from './hook-shapes.ts';
 
 /** An endpoint that decides whether a video may be made of a prompt and images. */
@@ -36,12 +36,6 @@ export type Moderator = {
   /** Never rejects. `imageUrls` are those that the client gave. */
   readonly check: (content: Content & { readonly model: string }) => Promise<Verdict>;
   readonly close: () => Promise<void>;
-};
-
-export const noModerator: Moderator = {
-  checks: () => false,
-  check: () => Promise.resolve({ kind: 'allowed' }),
-  close: () => Promise.resolve(),
 };
 
 export const moderationOutcomes = ['allowed', 'refused', 'error'] as const;
@@ -97,7 +91,8 @@ export function createModerator(deps: ModeratorDeps): Moderator {
     const finish = (outcome: 'allowed' | 'refused' | 'error') =>
       deps.events.emit({ kind: 'content_checked', outcome, durationMs: performance.now() - startedAt });
     try {
-      const category = await categoryFrom(open(hook), { ...hook, signal: closing.signal }, linked(deps, content));
+      const linked = { ...content, imageUrls: content.imageUrls.map(deps.linkTo) };
+      const category = await categoryFrom(open(hook), { ...hook, signal: closing.signal }, linked);
       finish(category === undefined ? 'allowed' : 'refused');
       return category === undefined ? { kind: 'allowed' } : { kind: 'refused', category };
     } catch (error) {
@@ -139,15 +134,8 @@ function hookOfModel({ installation, catalogue, readSecret }: ModeratorDeps, nam
   return { id, shape, url, model, readKey, timeoutMs: timeoutSeconds * 1000, onError, concurrency };
 }
 
-function linked({ linkTo }: ModeratorDeps, { imageUrls, ...content }: Content & { readonly model: string }) {
-  return { ...content, imageUrls: imageUrls.map(linkTo) };
-}
-
 type OpenHook = {
-  readonly post: (
-    body: JsonObject,
-    how: { readonly timeoutMs: number; readonly signal: AbortSignal },
-  ) => Promise<unknown>;
+  readonly post: (body: JsonObject, signal: AbortSignal) => Promise<unknown>;
   readonly close: () => Promise<void>;
 };
 
@@ -156,15 +144,17 @@ function openHook({ url, readKey, concurrency, timeoutMs }: ModerationHook, own:
     readKey === undefined ? {} : { authorization: `Bearer ${readKey()}` };
   const client = createProviderClient({ baseUrl: url, credentials, own });
   const slots = createSlots({ maxHeld: concurrency, maxWaiting, maxWaitMs: timeoutMs });
-  const post: OpenHook['post'] = async (body, { signal, timeoutMs: limitMs }) => {
+  const post: OpenHook['post'] = async (body, signal) => {
     const bytes = JSON.stringify(body);
-    const limits = { timeoutMs: limitMs, maxBytes: maxAnswerBytes, signal };
+    const limits = { timeoutMs, maxBytes: maxAnswerBytes, signal };
     const answer = await slots.hold(url, signal, () =>
       client.call('POST', url, { ...limits, body: { contentType: 'application/json', bytes } }),
     );
     // A redirect would carry the prompt to an address that the operator did not choose.
     if (answer.status < 200 || answer.status > 299) throw new BadAnswer(`status ${answer.status}`);
-    return parsedJson(answer.body);
+    const found = parsedJson(answer.body.toString('utf8'));
+    if (found === undefined) throw new BadAnswer('no JSON');
+    return found;
   };
   return { post, close: client.close };
 }
@@ -186,7 +176,7 @@ async function categoryFrom(
   const requests = shape.requests(content, { ours: content.model, hook: hookModel });
   return await withDeadline(timeoutMs, [closing], async (signal) => {
     const answers = await Promise.allSettled(
-      requests.map(async (body) => refusalIn(shape.refusalIn, await post(body, { signal, timeoutMs }))),
+      requests.map(async (body) => refusalIn(shape.refusalIn, await post(body, signal))),
     );
     const refusal = answers.find((answer) => answer.status === 'fulfilled' && answer.value !== undefined);
     if (refusal?.status === 'fulfilled') return refusal.value;
@@ -194,14 +184,6 @@ async function categoryFrom(
     if (failed?.status === 'rejected') throw failed.reason;
     return undefined;
   });
-}
-
-function parsedJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    throw new BadAnswer('no JSON');
-  }
 }
 
 function refusalIn(read: (answer: unknown) => string | undefined, answer: unknown): string | undefined {

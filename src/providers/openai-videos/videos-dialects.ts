@@ -25,7 +25,6 @@ const parametersSchema = z.object({
 
 type Parameters = z.output<typeof parametersSchema>;
 
-/** Everything that a body is made of. */
 type Create = Pick<JobRequest, 'input' | 'mediaLinks'> & {
   readonly model: string;
   readonly size: FrameSize;

@@ -9,7 +9,7 @@ import {
   maxJobIdLength,
   readBody,
   replyOf,
-  shownText,
+  upstreamError,
   type VendorError,
 } from '../answers.ts';
 import type { CancelOutcome, UpstreamError, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
@@ -185,7 +185,7 @@ const contentWords = /content.?policy|moderat|safety|sensitive|nsfw|sentinel/i;
 
 function upstreamErrorOf(otherwise: UpstreamError['kind'], { code = '', message = '' }: VendorError): UpstreamError {
   const isContent = contentWords.test(code.slice(0, 100)) || contentWords.test(message.slice(0, 1000));
-  return { kind: isContent ? 'content' : otherwise, code: shownText(code, 100), detail: shownText(message) };
+  return upstreamError(isContent ? 'content' : otherwise, code, message);
 }
 
 function deletedOutcome({ deletes }: Dialect, { status }: JsonObject): CancelOutcome {

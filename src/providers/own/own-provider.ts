@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { frameSize } from '../../catalogue/media/frame-size.ts';
-import { classifyCreate, codedErrorIn, type CreateRules, replyOf, shownText } from '../answers.ts';
+import { classifyCreate, codedErrorIn, type CreateRules, replyOf, upstreamError } from '../answers.ts';
 import type {
   UpstreamError,
   FrozenConfig,
@@ -120,7 +120,7 @@ const errorKinds: Readonly<Record<string, UpstreamError['kind']>> = {
 
 function upstreamErrorOf(code: string, detail: string): UpstreamError {
   const kind = Object.hasOwn(errorKinds, code) ? errorKinds[code] : undefined;
-  return { kind: kind ?? 'upstream', code: shownText(code, 100), detail: shownText(detail) };
+  return upstreamError(kind ?? 'upstream', code, detail);
 }
 
 function createRules({ jobKey }: Named): CreateRules {

@@ -44,7 +44,7 @@ async function film(
 ): Promise<GeneratedVideo> {
   signal.throwIfAborted();
   const { prompt } = request.input;
-  const { directives, slowSeconds, title } = isObeyed ? readDirectives(prompt) : noDirectives(prompt);
+  const { directives, slowSeconds, title } = readDirectives(prompt, isObeyed);
   report(0);
   await waitWithProgress(slowSeconds, report, signal);
   if (directives.has('reject'))
@@ -66,18 +66,14 @@ const directive = /\[\[\s*(reject|crash|hang|instant|slow\s+(\d{1,4})\s*s)\s*\]\
 const maxSlowSeconds = 3600;
 
 /** Reads the failures that an operator requests in the prompt; `title` is the rest of the prompt. */
-function readDirectives(prompt: string) {
-  const found = [...prompt.matchAll(directive)];
+function readDirectives(prompt: string, isObeyed: boolean) {
+  const found = isObeyed ? [...prompt.matchAll(directive)] : [];
   const slowSeconds = found.reduce((sum, [, , seconds = 0]) => sum + Number(seconds), 0);
   return {
     directives: new Set(found.map(([, name = '']) => name.toLowerCase())),
     slowSeconds: Math.min(maxSlowSeconds, slowSeconds),
-    title: prompt.replace(directive, ' '),
+    title: isObeyed ? prompt.replace(directive, ' ') : prompt,
   };
-}
-
-function noDirectives(prompt: string): ReturnType<typeof readDirectives> {
-  return { directives: new Set(), slowSeconds: 0, title: prompt };
 }
 
 /** Repeats the ready-made clip until the ordered length, without encoding it. Returns undefined for an order of another size. */

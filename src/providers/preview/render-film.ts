@@ -22,7 +22,6 @@ const encodedSound = ['-c:a', 'aac', '-b:a', '160k', '-ar', '48000', '-ac', '2',
 /** The index comes first, so that the film plays while it loads. Without metadata the same request gives the same bytes. */
 const container = ['-f', 'mp4', '-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact'];
 
-/** Encodes `[film]` and the sound of the given input. */
 export function encoderArguments(withSound: boolean, soundInput: number): string[] {
   const sound = withSound ? ['-map', `${soundInput}:a`, ...encodedSound] : ['-an'];
   return ['-map', '[film]', ...encodedPicture, ...sound, ...container];

@@ -1,12 +1,14 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { readFile, stat } from 'node:fs/promises';
 import sharp from 'sharp';
-import type {
-  MediaByRole,
-  MediaRole,
-  ReferenceClip,
-  ReferenceImage,
-  ReferenceMedia,
+import {
+  type MediaByRole,
+  type MediaRole,
+  mediaRoles,
+  noMedia,
+  type ReferenceClip,
+  type ReferenceImage,
+  type ReferenceMedia,
 } from '../../catalogue/media/media-by-role.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
 import type { Refused } from '../provider-contract.ts';
@@ -15,13 +17,7 @@ import type { Refused } from '../provider-contract.ts';
 
 /** Leaves out the media of roles that a request does not use. */
 export function mediaOf(all: ReferenceMedia, uses: (role: MediaRole) => boolean): ReferenceMedia {
-  return {
-    images: uses('images') ? all.images : [],
-    firstFrame: uses('firstFrame') ? all.firstFrame : undefined,
-    lastFrame: uses('lastFrame') ? all.lastFrame : undefined,
-    videos: uses('videos') ? all.videos : [],
-    audios: uses('audios') ? all.audios : [],
-  };
+  return { ...noMedia, ...Object.fromEntries(mediaRoles.filter(uses).map((role) => [role, all[role]])) };
 }
 
 /** Images and frames together, because the bounds of a request apply to all of them. */
@@ -105,7 +101,6 @@ export function refusedAsTooLarge(what: string): Refused {
   return { kind: 'refused', error: { kind: 'input', detail: `${what} cannot be sent to this provider` } };
 }
 
-/** Data URLs of the images, in order. */
 export async function imageDataUrls(images: readonly ReferenceImage[], maxBytes: number): Promise<readonly string[]> {
   const prefix = 'data:image/jpeg;base64,';
   // Base64 writes four characters for three bytes, and fills up the last four.

@@ -43,7 +43,6 @@ export function taskValues(
   };
 }
 
-/** The placeholders with the media of each role. */
 const placeholdersOfRole = {
   images: ['image', 'images'],
   firstFrame: ['firstFrame'],

@@ -18,7 +18,7 @@ const acceptAll: RefuseUrl = () => undefined;
 /** The schema of `input` for documents: the fields that the model takes. `exclusive` and `requires` are in the words of JSON Schema. */
 function documentedInput(input: ModelInput) {
   const fields = fieldsOfModel(input);
-  const shape = fields.map((name) => [name, fieldSchema(input, name, { model: '', refuseMediaUrl: acceptAll })]);
+  const shape = fields.map((name) => [name, fieldSchema(input, name, { refuseMediaUrl: acceptAll })]);
   const dependent = fields.flatMap((name) => {
     const others = requiredBy(input, name);
     return others.length === 0 ? [] : [[name, others] as const];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { defaultBrand } from '../../../src/platform/brand/brand.ts';
+import { defaultBrand } from '../../support/service/default-brand.ts';
 import { explainWeakPassword } from '../../../src/api/sign-in/check-password.ts';
 import { hashPassword, verifyPassword, PasswordsBusy } from '../../../src/accounts/sign-in/passwords.ts';
 import { inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';

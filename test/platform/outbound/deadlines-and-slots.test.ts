@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSlots, type Slots } from '../../../src/platform/outbound/deadlines-and-slots.ts';
+import { createSlots } from '../../../src/platform/outbound/deadlines-and-slots.ts';
 
 const never = new AbortController().signal;
 const limits = { maxHeld: 1, maxWaiting: 2, maxWaitMs: 10_000 };
 
 /** Holds a slot until it is released. */
-function take(slots: Slots, key: string, signal: AbortSignal): Promise<() => void> {
+function take(slots: ReturnType<typeof createSlots>, key: string, signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
     slots.hold(key, signal, () => new Promise<void>((release) => resolve(release))).catch(reject);
   });
@@ -54,5 +54,14 @@ test('whoever gives up waiting does not take the slot along', async () => {
   stop.abort(new Error('enough'));
   await assert.rejects(waiting, /enough/);
   release();
+  (await take(slots, 'a', never))();
+});
+
+test('work that throws before it returns a promise frees its slot', async () => {
+  const slots = createSlots(limits);
+  const fail = () => {
+    throw new Error('broken');
+  };
+  await assert.rejects(slots.hold('a', never, fail), /broken/);
   (await take(slots, 'a', never))();
 });

@@ -17,20 +17,9 @@ export type AllowList = { readonly hosts: readonly AllowedHost[]; readonly netwo
 /** The default in embedded mode; setting CALLBACK_ALLOW or IMAGE_ALLOW replaces it. */
 export const loopbackAllowance = '127.0.0.0/8,::1,localhost';
 
-/** An invalid entry of an allow-list; `message` is for the operator. */
-export class AllowListError extends Error {
-  override readonly name = 'AllowListError';
-  readonly entry: string;
-
-  constructor(entry: string, why: string) {
-    super(`"${entry}" ${why}`);
-    this.entry = entry;
-  }
-}
-
 /**
  * Reads the value of CALLBACK_ALLOW or IMAGE_ALLOW: entries between commas or white space, each a host, an address (both with an optional
- * `:port`) or a CIDR. Throws `AllowListError` for the first invalid one: a typing error in a security setting must stop the start. An empty
+ * `:port`) or a CIDR. Throws for the first invalid one: a typing error in a security setting must stop the start. An empty
  * text allows nothing extra.
  */
 export function parseAllowList(text: string): AllowList {
@@ -42,15 +31,19 @@ export function parseAllowList(text: string): AllowList {
   };
 }
 
+/** The message is for the operator. */
+function invalidEntry(entry: string, why: string): Error {
+  return new Error(`"${entry}" ${why}`);
+}
+
 function parseNetwork(entry: string): AllowedNetwork {
   if (!ipaddr.isValidCIDR(entry) || isIP(entry.slice(0, entry.indexOf('/'))) === 0) {
-    throw new AllowListError(entry, 'is not a network such as 10.0.0.0/8 or fd00::/8');
+    throw invalidEntry(entry, 'is not a network such as 10.0.0.0/8 or fd00::/8');
   }
   const [address, prefixBits] = ipaddr.parseCIDR(entry);
   refuseMapped(entry, address);
   const first = (address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(entry).toString();
-  if (first !== address.toString())
-    throw new AllowListError(entry, `has bits behind its prefix: ${first}/${prefixBits}?`);
+  if (first !== address.toString()) throw invalidEntry(entry, `has bits behind its prefix: ${first}/${prefixBits}?`);
   return { address, prefixBits, port: undefined };
 }
 
@@ -59,7 +52,7 @@ function parseNetwork(entry: string): AllowedNetwork {
  * no effect.
  */
 function refuseMapped(entry: string, address: ipaddr.IPv4 | ipaddr.IPv6): void {
-  if (address.range() === 'ipv4Mapped') throw new AllowListError(entry, 'is IPv4-mapped: write the IPv4 form');
+  if (address.range() === 'ipv4Mapped') throw invalidEntry(entry, 'is IPv4-mapped: write the IPv4 form');
 }
 
 const hostAndPort = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]@?#*\\]+)(?::(?<port>[1-9][0-9]{0,4}))?$/;
@@ -67,7 +60,7 @@ const hostAndPort = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]@?#*\\]+)(?::(?<port>[1-9][0
 function parseHost(entry: string): AllowedHost | AllowedNetwork {
   const text = isIP(entry) === 6 ? `[${entry}]` : entry;
   const hostname = hostnameOf(text);
-  if (hostname === '') throw new AllowListError(entry, 'is not a host or an address, with or without a port');
+  if (hostname === '') throw invalidEntry(entry, 'is not a host or an address, with or without a port');
   const digits = hostAndPort.exec(text)?.groups?.['port'];
   const port = digits === undefined ? undefined : Number(digits);
   if (isIP(hostname) === 0) return { hostname, port };
@@ -82,12 +75,12 @@ function hostnameOf(text: string): string {
   return new URL(`http://${text}`).hostname.replace(/^\[|\]$|\.+$/g, '');
 }
 
-/** Reads TRUSTED_PROXIES: addresses and networks, as in an allow-list, without hosts and ports. Throws `AllowListError`. */
+/** Reads TRUSTED_PROXIES: addresses and networks, as in an allow-list, without hosts and ports. Throws for any other. */
 export function parseNetworks(text: string): readonly AllowedNetwork[] {
   const { hosts, networks } = parseAllowList(text);
   const [host] = hosts;
-  if (host !== undefined) throw new AllowListError(host.hostname, 'is not an address or a network');
-  if (networks.some(({ port }) => port !== undefined)) throw new AllowListError(text, 'must be without ports');
+  if (host !== undefined) throw invalidEntry(host.hostname, 'is not an address or a network');
+  if (networks.some(({ port }) => port !== undefined)) throw invalidEntry(text, 'must be without ports');
   return networks;
 }
 

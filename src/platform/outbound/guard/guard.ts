@@ -56,7 +56,6 @@ export function isAddressAllowed(address: string, target: Target, allow: AllowLi
   return isPublicAddress(parsed) && isWebPort(target.port);
 }
 
-/** True if the list names the host for this port. */
 function isHostAllowed(target: Target, allow: AllowList): boolean {
   return allow.hosts.some(
     (host) => host.hostname === target.hostname && (host.port === undefined || host.port === target.port),

@@ -17,7 +17,6 @@ export function scene(request: SceneRequest): readonly Drawing[] {
   return [sky(request), sun(request), ...layers(request)];
 }
 
-/** Ridges one behind the other. */
 function hills(request: SceneRequest): readonly Drawing[] {
   const { deep, low, mid, high } = request.palette;
   const direction = choose(request.random, [1, -1]);
@@ -32,7 +31,6 @@ function hills(request: SceneRequest): readonly Drawing[] {
   });
 }
 
-/** Waves that pass each other. */
 function waves(request: SceneRequest): readonly Drawing[] {
   const { deep, low, mid, high, glow } = request.palette;
   return [1, -1, 2, -2, 3, -4].map((pxPerFrame, i) => {
@@ -79,7 +77,6 @@ function strip(request: SceneRequest, pxPerFrame: number, { top, height, count, 
   return { widthPx, heightPx, body, x, y: `${topPx}` };
 }
 
-/** Stars over the colors of the evening. */
 function sky({ frame, palette, random }: SceneRequest): Drawing {
   const { deep, low, mid, high, glow } = palette;
   const colors = [0.15, 0.4, 0.7, 0.95].map((position) => mix(position, deep, low, mid, high, glow));
@@ -93,7 +90,6 @@ function sky({ frame, palette, random }: SceneRequest): Drawing {
   return { ...frame, body, x: '0', y: '0' };
 }
 
-/** Rises while the film runs. */
 function sun({ frame, palette: { glow }, random, filmFrames }: SceneRequest): Drawing {
   const halfPx = Math.round(between(random, 0.38, 0.54) * Math.min(frame.widthPx, frame.heightPx));
   const stops = [`0.214 ${mix(0.15, glow, '#ffffff')}`, `0.226 ${glow} 0.5`, `0.4 ${glow} 0.18`, `0.65 ${glow} 0.05`];

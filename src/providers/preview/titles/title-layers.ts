@@ -34,7 +34,6 @@ function countLetters(text: string): number {
   return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 }
 
-/** Draws the title in the lower third, on a dark foot, and the mark of a preview. */
 export async function titleLayers(prompt: string, model: string, request: SceneRequest): Promise<readonly Layer[]> {
   const layers = await Promise.all([foot(request), title(request, titleOf(prompt, model)), mark(request)]);
   return layers.flat();

@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  AllowListError,
-  loopbackAllowance,
-  parseAllowList,
-} from '../../../../src/platform/outbound/guard/allow-list.ts';
+import { loopbackAllowance, parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
 
 test('hosts, addresses and networks are read, with ports where they are given', () => {
   const list = parseAllowList('minio, MinIO.internal.:9000\n10.0.0.0/8 fd00::/8,[::1]:8080 ::1 192.0.2.7:81');
@@ -51,7 +47,7 @@ for (const entry of bad) {
   test(`the bad entry ${entry} is named`, () => {
     assert.throws(
       () => parseAllowList(`good.example,${entry}`),
-      (error) => error instanceof AllowListError && error.entry === entry && error.message.includes(entry),
+      (error) => error instanceof Error && error.message.startsWith(`"${entry}" `),
     );
   });
 }

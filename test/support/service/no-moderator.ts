@@ -1,0 +1,7 @@
+import type { Moderator } from '../../../src/providers/moderation/moderator.ts';
+
+export const noModerator: Moderator = {
+  checks: () => false,
+  check: () => Promise.resolve({ kind: 'allowed' }),
+  close: () => Promise.resolve(),
+};
