@@ -37,22 +37,20 @@ export type EmptiedPage = {
  * failed.
  */
 export function createEmptyAccountPage(deps: EmptyAccountDeps) {
-  return (page: AccountPage): Promise<EmptiedPage> => emptyAccountPage(deps, page);
-}
-
-async function emptyAccountPage(deps: EmptyAccountDeps, { accountId, after }: AccountPage): Promise<EmptiedPage> {
   const { db } = deps;
-  if (!(await isClosing(db, accountId)).isClosing) return { found: 0, after: undefined };
-  const tasks = await listTasksToEmpty(db, accountId, { after, limit: pageSize });
-  const found = tasks.filter(({ isEmpty }) => !isEmpty);
-  const failed = await processRows(deps, found, {
-    name: 'empty-account',
-    work: ({ taskId }) => emptyTask(deps, taskId),
-  });
-  if (failed === pageSize) throw new Error(`all ${pageSize} tasks of a page failed`);
-  if (tasks.length === pageSize) return { found: found.length, after: tasks.at(-1)?.taskId };
-  const rest = (await deleteUploads(deps, accountId)) + (await endCheckouts(deps, accountId));
-  return { found: found.length + rest, after: undefined };
+  return async ({ accountId, after }: AccountPage): Promise<EmptiedPage> => {
+    if (!(await isClosing(db, accountId)).isClosing) return { found: 0, after: undefined };
+    const tasks = await listTasksToEmpty(db, accountId, { after, limit: pageSize });
+    const found = tasks.filter(({ isEmpty }) => !isEmpty);
+    const failed = await processRows(deps, found, {
+      name: 'empty-account',
+      work: ({ taskId }) => emptyTask(deps, taskId),
+    });
+    if (failed === pageSize) throw new Error(`all ${pageSize} tasks of a page failed`);
+    if (tasks.length === pageSize) return { found: found.length, after: tasks.at(-1)?.taskId };
+    const rest = (await deleteUploads(deps, accountId)) + (await endCheckouts(deps, accountId));
+    return { found: found.length + rest, after: undefined };
+  };
 }
 
 const closed = { failCode: 'cancelled', failMsg: 'The task was cancelled, because its account was closed.' } as const;

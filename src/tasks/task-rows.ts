@@ -192,14 +192,9 @@ export async function completeTask(
 const isUnstarted = `(state in ('waiting', 'queuing') and not exists (select from provider_jobs where task_id = $1)
     and not exists (select from create_attempts where task_id = $1 and attempt_id <> $1))`;
 
-const fail = maybeOne<
-  EndedTaskRow,
-  [
-    taskId: string,
-    failure: TaskFailure,
-    options: { readonly terminatesAfterMs?: number; readonly onlyUnstarted?: true },
-  ]
->({
+type FailOptions = { readonly terminatesAfterMs?: number; readonly onlyUnstarted?: true };
+
+const fail = maybeOne<EndedTaskRow, [taskId: string, failure: TaskFailure, options: FailOptions]>({
   name: 'end-task-in-fail',
   text: `
 with ended as (
@@ -235,7 +230,7 @@ export async function failAndRefund(
   db: Database,
   taskId: string,
   failure: TaskFailure,
-  options: { readonly terminatesAfterMs?: number; readonly onlyUnstarted?: true } = {},
+  options: FailOptions = {},
 ): Promise<EndedTask> {
   return endedTask(db, taskId, await fail(db, taskId, failure, options));
 }

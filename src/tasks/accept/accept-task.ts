@@ -13,7 +13,6 @@ import {
 } from './accept-statement.ts';
 import { addSpending, markExceededCap, type Spending } from '../../accounts/limits/spend-caps.ts';
 import { withAccountLock } from './account-lock.ts';
-import { findTaskOfAttempts, isAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask } from './create-outcome.ts';
 import { type Database, DatabaseBusy } from '../../platform/database/database.ts';
 
@@ -81,10 +80,6 @@ async function acceptAlone(db: Transactions, task: NewTask): Promise<Accepted | 
  * now; spend caps are not considered, because they are exact only under the account's lock. Takes no lock and changes nothing.
  */
 export async function foreseeOutcome(db: Pick<Database, 'run'>, task: NewTask): Promise<CreateOutcome | undefined> {
-  if (isAttempt(task)) {
-    const other = await findTaskOfAttempts(db, task);
-    if (other !== undefined) return { kind: 'replayed', ...other };
-  }
   const foreseen = await explain(db, task);
   return foreseen.kind === 'refused' ? foreseen.outcome : undefined;
 }
