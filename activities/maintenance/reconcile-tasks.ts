@@ -31,14 +31,12 @@ const stepMs = 15_000;
 /** Later than the limits that the activity and the workflow enforce themselves (workflows/activity-proxies.ts), for when neither runs. */
 export const deadlineGraceMs = 2 * 60_000;
 
-type Reconciled = { started: number; refunded: number; failed: number };
-
 /**
  * Starts accepted tasks that have no workflow, in order of arrival. Refunds those whose workflow has ended, is stuck or is long
  * overdue, and starts their callbacks and events. Then ends the workflows that still run although their task is final.
  */
 export function createReconcileTasks(deps: ReconcileTasksDeps) {
-  return async (): Promise<Reconciled> => {
+  return async () => {
     const counts = { started: 0, refunded: 0 };
     const { failed } = await forEachRow<UnfinishedTask>(deps, {
       name: 'reconcile-tasks',

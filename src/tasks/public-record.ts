@@ -39,25 +39,16 @@ export function newTaskRecord({ taskId, param, creditsCharged }: NewTask, accept
   return taskRecord(task, 0, noLinks);
 }
 
-/** Measured from the stored video. Unlike the links, it stays when the video is deleted. */
-export type VideoMeasures = {
-  readonly width: number;
-  readonly height: number;
-  readonly seconds: number;
-  readonly framesPerSecond: number;
-  readonly hasAudio: boolean;
-  readonly bytes: number;
-};
-
 function resultOf(
   { state, result }: RecordedTask,
   links: ResultLinks,
-): ResultLinks & { readonly video?: VideoMeasures } {
+): ResultLinks & { readonly video?: ReturnType<typeof measuresOf> } {
   if (state !== 'success') return noLinks;
   return result === undefined ? links : { ...links, video: measuresOf(result) };
 }
 
-function measuresOf(result: TaskResult): VideoMeasures {
+/** Measured from the stored video. Unlike the links, it stays when the video is deleted. */
+function measuresOf(result: TaskResult) {
   const { widthPx: width, heightPx: height, durationSeconds, framesPerSecond, hasAudio, bytes } = result;
   const toThousandths = (value: number) => Math.round(value * 1000) / 1000;
   const [seconds, rate] = [toThousandths(durationSeconds), toThousandths(framesPerSecond)];

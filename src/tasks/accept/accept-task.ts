@@ -39,16 +39,13 @@ type Transactions = Pick<Database, 'run' | 'transaction' | 'runExclusive'>;
 /** Accepts a task of an account with caps. The lock on the account makes its creates wait for each other, so that caps are exact. */
 function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
   const { accountId, by } = task;
-  const creator = {
-    accountId,
-    keyId: by?.kind === 'key' ? by.keyId : undefined,
-    userId: by?.kind === 'person' ? by.userId : undefined,
-  };
+  const keyId = by?.kind === 'key' ? by.keyId : undefined;
+  const userId = by?.kind === 'person' ? by.userId : undefined;
   return withAccountLock(db, accountId, async ({ run }) => {
     const foreseen = await explain({ run }, task);
     if (foreseen.kind === 'refused') return foreseen.outcome;
     const { credits } = foreseen;
-    const spending: Spending = { ...creator, credits };
+    const spending: Spending = { accountId, keyId, userId, credits };
     const cap = await markExceededCap({ run }, spending);
     if (cap !== undefined) return { kind: 'spend_cap_reached', required: credits, cap };
     const [row] = await run<AnswerRow>(acceptCappedTask, acceptValues([task]));

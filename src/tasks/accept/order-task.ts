@@ -32,7 +32,6 @@ export type TaskOrder = CallersRequest &
     readonly dialect: string;
   };
 
-/** The dependencies that check a request. */
 export type RequestDeps = {
   readonly db: Database;
   /** Base URL of the service, without a trailing slash. */

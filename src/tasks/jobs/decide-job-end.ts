@@ -16,7 +16,7 @@ import { type CooldownReason, recordPoolFailure } from './provider-pools.ts';
 type EndDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEvents };
 /** The attempt that follows the job. */
 type Following = { readonly deps: EndDeps; readonly task: Pick<Task, 'taskId' | 'param'> };
-type SubmittedJob = Pick<JobBase, 'taskId' | 'ordinal' | 'open'> & {
+type SubmittedJob = Pick<JobBase, keyof JobName | 'open'> & {
   /** Unix milliseconds; now by default. */
   readonly submittedAt?: number | undefined;
 };
