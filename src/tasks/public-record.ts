@@ -7,7 +7,7 @@ export type TaskRecord = Readonly<ReturnType<typeof taskRecord>>;
 /** Freshly signed links to the files of a result. */
 export const noLinks: ResultLinks = { resultUrls: [] };
 
-type RecordedTask = Omit<Task, 'accountId' | 'priceName' | 'mediaDeletedAt' | 'contentDeletedAt'>;
+export type RecordedTask = Omit<Task, 'accountId' | 'priceName' | 'mediaDeletedAt' | 'contentDeletedAt'>;
 
 /** `progress` (0 to 100) comes from the generation of a live task. */
 export function taskRecord(task: RecordedTask, progress: number, links: ResultLinks) {
