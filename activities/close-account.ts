@@ -1,26 +1,26 @@
 import { finishClosure, isClosing, listTasksToEmpty, listUploadsOf } from '../src/tasks/end/close-account-rows.ts';
 import { deleteTaskContent, findOwedDeletion } from '../src/tasks/end/content-deletion.ts';
 import { isFinal } from '../src/catalogue/tasks/task.ts';
-import type { ResultStore } from '../src/media/store/result-store.ts';
 import { maxUploads } from '../src/media/references/upload-rules.ts';
 import type { PaymentDeps } from '../src/credits/payments/apply-payments.ts';
 import { endCheckout, listOpenCheckouts } from '../src/credits/payments/end-checkout.ts';
 import type { Engine } from '../src/catalogue/tasks/workflow-engine.ts';
 import { cancelGraceMs, findTask, failAndRefund } from '../src/tasks/task-rows.ts';
-import { deleteUpload, sweepDeletedTask } from './maintenance/sweep-deleted-content.ts';
+import { deleteUpload, type SweepDeps, sweepDeletedTask } from './maintenance/sweep-deleted-content.ts';
 import { pageSize, processRows, type RowDeps } from './maintenance/for-each-row.ts';
 
-export type EmptyAccountDeps = RowDeps &
+export type EmptyAccountDeps = SweepDeps &
   Pick<PaymentDeps, 'events'> & {
-    readonly media: Pick<ResultStore, 'delete' | 'deleteFolder'>;
-    readonly engine: Pick<Engine, 'cancelWorkflow' | 'forgetTask'>;
+    readonly engine: Pick<Engine, 'cancelWorkflow'>;
     /** Undefined while credits are not for sale. */
     readonly payments: SalesDeps | undefined;
   };
 
 export type SalesDeps = Pick<PaymentDeps, 'provider' | 'serviceUrl'>;
 
+/** `after`: the last task of the page before. */
 export type AccountPage = { readonly accountId: string; readonly after?: string | undefined };
+
 export type EmptiedPage = {
   /**
    * Tasks, uploads and unpaid checkouts that were left to end or to delete.
@@ -37,22 +37,20 @@ export type EmptiedPage = {
  * failed.
  */
 export function createEmptyAccountPage(deps: EmptyAccountDeps) {
-  return (page: AccountPage): Promise<EmptiedPage> => emptyAccountPage(deps, page);
-}
-
-async function emptyAccountPage(deps: EmptyAccountDeps, { accountId, after }: AccountPage): Promise<EmptiedPage> {
   const { db } = deps;
-  if (!(await isClosing(db, accountId)).isClosing) return { found: 0, after: undefined };
-  const tasks = await listTasksToEmpty(db, accountId, { after, limit: pageSize });
-  const found = tasks.filter(({ isEmpty }) => !isEmpty);
-  const failed = await processRows(deps, found, {
-    name: 'empty-account',
-    work: ({ taskId }) => emptyTask(deps, taskId),
-  });
-  if (failed === pageSize) throw new Error(`all ${pageSize} tasks of a page failed`);
-  if (tasks.length === pageSize) return { found: found.length, after: tasks.at(-1)?.taskId };
-  const rest = (await deleteUploads(deps, accountId)) + (await endCheckouts(deps, accountId));
-  return { found: found.length + rest, after: undefined };
+  return async ({ accountId, after }: AccountPage): Promise<EmptiedPage> => {
+    if (!(await isClosing(db, accountId)).isClosing) return { found: 0, after: undefined };
+    const tasks = await listTasksToEmpty(db, accountId, { after, limit: pageSize });
+    const found = tasks.filter(({ isEmpty }) => !isEmpty);
+    const failed = await processRows(deps, found, {
+      name: 'empty-account',
+      work: ({ taskId }) => emptyTask(deps, taskId),
+    });
+    if (failed === pageSize) throw new Error(`all ${pageSize} tasks of a page failed`);
+    if (tasks.length === pageSize) return { found: found.length, after: tasks.at(-1)?.taskId };
+    const rest = (await deleteUploads(deps, accountId)) + (await endCheckouts(deps, accountId));
+    return { found: found.length + rest, after: undefined };
+  };
 }
 
 const closed = { failCode: 'cancelled', failMsg: 'The task was cancelled, because its account was closed.' } as const;

@@ -37,15 +37,13 @@ export type ChargedTask = {
   readonly isRemote: boolean;
 };
 
-type Charge = { readonly taskId: string; readonly order?: TaskOrder | undefined };
-
 /**
  * The activity `chargeCredits`. It confirms the charge that createTask made in its own transaction, and charges only a task that came
  * with an `order`. Idempotent.
  * Fails without a retry when there is neither a task nor an order that can be charged.
  */
 export function createConfirmCharge(deps: ConfirmChargeDeps) {
-  return async ({ taskId, order }: Charge): Promise<ChargedTask> => {
+  return async ({ taskId, order }: { taskId: string; order?: TaskOrder | undefined }): Promise<ChargedTask> => {
     requireIds(taskId, order);
     const task = (await recordQueuing(deps.db, taskId)) ?? (await chargeOrder(deps, taskId, order));
     const { accountId, deadlineMs, state, createdAt } = task;

@@ -58,18 +58,15 @@ async function endByOrder(deps: RefundCreditsDeps, task: OrderedTask, result: Ta
     short.length === 0
       ? { kind: 'delivered' }
       : await decideShortfall(db, task, { short, seconds: countedSeconds(result) });
+  const failMsg = `The generated video is not as ordered: ${describeDifferences(short)}.`;
   return await endCounted(
     deps,
     () =>
       settlement.kind === 'failed'
-        ? failAndRefund(db, taskId, { failCode: 'result_invalid', failMsg: shortfallMessage(short) })
+        ? failAndRefund(db, taskId, { failCode: 'result_invalid', failMsg })
         : completeTask(db, taskId, result, settlement.kind === 'refunded' ? settlement : undefined),
     () => reportDifferences(deps, task, differences, settlement),
   );
-}
-
-function shortfallMessage(short: readonly OrderDifference[]): string {
-  return `The generated video is not as ordered: ${describeDifferences(short)}.`;
 }
 
 /** Reports each difference to operators, with the costs upstream: no customer pays for more than was ordered. */

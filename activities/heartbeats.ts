@@ -16,10 +16,7 @@ const remoteKeepAliveShare = 0.45;
 const firstBeatMs = 250;
 
 /** Sends progress by heartbeat. It never decreases: a new attempt continues from the last attempt's figure. */
-export function heartbeatProgress(
-  context: Context,
-  isRemote: boolean,
-): { report: (progress: number) => void; stop: () => void } {
+export function heartbeatProgress(context: Context, isRemote: boolean) {
   let progress = generationHeartbeat.safeParse(context.info.heartbeatDetails).data?.progress ?? 0;
   let isTime = false;
   const beat = () => context.heartbeat({ progress } satisfies z.output<typeof generationHeartbeat>);
@@ -30,7 +27,7 @@ export function heartbeatProgress(
   const { heartbeatTimeoutMs = 60_000 } = context.info;
   const timer = setInterval(beat, isRemote ? remoteKeepAliveShare * heartbeatTimeoutMs : keepAliveMs);
   return {
-    report: (next) => {
+    report: (next: number) => {
       if (!(next > progress)) return;
       progress = next;
       if (isTime) beat();

@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 
-/** The machine of this worker. */
 export type Machine = {
   /** A folder on a local disk for files that live as long as one attempt. */
   readonly workFolder: string;

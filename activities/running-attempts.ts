@@ -11,7 +11,6 @@ export class TaskEnded extends Error {
 type GenerationAttemptsDeps = {
   /** Records that the attempts at these tasks are alive. */
   readonly touch: (taskIds: readonly string[]) => Promise<void>;
-  /** Returns which of these tasks are final. */
   readonly listEnded: (taskIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** A statement failed; the next poll repeats it. */
   readonly onError: (error: unknown) => void;

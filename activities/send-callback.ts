@@ -3,7 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/tasks/callbacks/callback-schedule.ts';
 import { OutboundError } from '../src/platform/outbound/outbound-error.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/tasks/callbacks/post-callback.ts';
-import { type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/tasks/callbacks/deliveries.ts';
+import { type Delivery, type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/tasks/callbacks/deliveries.ts';
 import { findOwedDelivery, type OwedDeliveryDeps } from '../src/tasks/callbacks/owed-delivery.ts';
 import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 
@@ -20,9 +20,7 @@ export type DeliveryAttemptOutcome =
 
 type SentAttempt = Exclude<DeliveryAttemptOutcome, { kind: 'ended' }>;
 
-export type SendCallbackInput = {
-  /** The id of the task for its callback, and that of the event for an event. */
-  readonly deliveryId: string;
+export type SendCallbackInput = Pick<Delivery, 'deliveryId'> & {
   /** After the last attempt the delivery has failed. */
   readonly isLast: boolean;
   /** The scheduled pause after this attempt; undefined after the last one. */

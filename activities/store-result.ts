@@ -95,8 +95,8 @@ async function store(deps: StoreResultDeps, { taskId, form }: StoreOrder, folder
   const hasPoster = await fetchVideoAndPoster(media, taskId, { videoPath, posterPath: deliveredPath });
   const normalization = { videoPath, targetPath: join(folder, 'normalized.mp4'), signal };
   const convertedPath = form === undefined ? videoPath : await deps.normalizeVideo({ ...normalization, form });
-  const markedPath = join(folder, 'marked.mp4');
-  const fittingPath = await marked(deps, taskId, { form, videoPath, convertedPath, markedPath });
+  const marking = { videoPath, convertedPath, markedPath: join(folder, 'marked.mp4') };
+  const fittingPath = await marked(deps, { taskId, form }, marking);
   const deliveredPoster = hasPoster ? deliveredPath : undefined;
   const posterPath = join(folder, 'poster.jpg');
   const lastFramePath = form?.lastFrame === true ? join(folder, 'last-frame.jpg') : undefined;
@@ -127,13 +127,6 @@ async function fetchVideoAndPoster(
   throw new TaskError('result_invalid', 'The generated video was lost before it could be stored.');
 }
 
-type Marking = {
-  readonly form: VideoForm | undefined;
-  readonly videoPath: string;
-  readonly convertedPath: string;
-  readonly markedPath: string;
-};
-
 /**
  * Marks a video as made by a model, if its form requires it. A signed video
  * that was not converted is left unchanged: a mark would break its signature,
@@ -141,8 +134,8 @@ type Marking = {
  */
 async function marked(
   { serviceName: service }: Pick<StoreResultDeps, 'serviceName'>,
-  taskId: string,
-  { form, videoPath, convertedPath, markedPath }: Marking,
+  { taskId, form }: StoreOrder,
+  { videoPath, convertedPath, markedPath }: Readonly<Record<'videoPath' | 'convertedPath' | 'markedPath', string>>,
 ): Promise<string> {
   if (form?.mark === undefined) return convertedPath;
   const isConverted = convertedPath !== videoPath;

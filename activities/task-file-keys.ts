@@ -3,7 +3,7 @@ import type { ResultStore } from '../src/media/store/result-store.ts';
 
 /** The keys of a video that `storeResult` has yet to store, and of the poster that came with it. */
 export function stagingKeysOf(taskId: string) {
-  return { video: `${stagingFolderOf(taskId)}/video.mp4`, poster: `${stagingFolderOf(taskId)}/poster.jpg` };
+  return { video: `staging/${taskId}/video.mp4`, poster: `staging/${taskId}/poster.jpg` };
 }
 
 /**
@@ -11,7 +11,7 @@ export function stagingKeysOf(taskId: string) {
  * not replace the video that its successor has measured.
  */
 export function resultKeysOf(taskId: string, sha256: string) {
-  const [folder, content] = [resultFolderOf(taskId), sha256.slice(0, 16)];
+  const [folder, content] = [`results/${taskId}`, sha256.slice(0, 16)];
   return {
     video: `${folder}/video-${content}.mp4`,
     poster: `${folder}/poster-${content}.jpg`,
@@ -24,18 +24,10 @@ export async function findStoredVideo(
   media: Pick<ResultStore, 'list'>,
   taskId: string,
 ): Promise<{ readonly videoKey: string; readonly posterKey: string } | undefined> {
-  for await (const { key } of media.list(resultFolderOf(taskId)))
+  for await (const { key } of media.list(`results/${taskId}`))
     if (extname(key) === '.mp4')
       return { videoKey: key, posterKey: key.replace('/video-', '/poster-').replace(/mp4$/, 'jpg') };
   return undefined;
-}
-
-function stagingFolderOf(taskId: string): string {
-  return `staging/${taskId}`;
-}
-
-function resultFolderOf(taskId: string): string {
-  return `results/${taskId}`;
 }
 
 /** The folder for copies of a task's reference media, for an upstream that fetches them. */
@@ -43,18 +35,13 @@ export function referenceFolderOf(taskId: string): string {
   return `references/${taskId}`;
 }
 
-/** The folder for videos that upstreams write into the store, under the names of their jobs. */
-function incomingFolderOf(taskId: string): string {
-  return `incoming/${taskId}`;
-}
-
-/** No other job may write to this key, and no client ever gets a link to it. */
+/** Where the upstream of a job writes its video. No other job may write to this key, and no client ever gets a link to it. */
 export function incomingKeyOf(taskId: string, jobKey: string): string {
-  return `${incomingFolderOf(taskId)}/${jobKey}.mp4`;
+  return `incoming/${taskId}/${jobKey}.mp4`;
 }
 
 /** Deletes every file of a task: its media, and files that attempts and upstreams left. */
 export async function deleteTaskFiles(media: Pick<ResultStore, 'deleteFolder'>, taskId: string): Promise<void> {
-  const folders = [referenceFolderOf, incomingFolderOf, stagingFolderOf, resultFolderOf];
-  await Promise.all(folders.map((folderOf) => media.deleteFolder(folderOf(taskId))));
+  const folders = ['references', 'incoming', 'staging', 'results'];
+  await Promise.all(folders.map((folder) => media.deleteFolder(`${folder}/${taskId}`)));
 }

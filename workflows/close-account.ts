@@ -1,4 +1,5 @@
 import { ActivityCancellationType, continueAsNew, proxyActivities, sleep } from '@temporalio/workflow';
+import type { AccountPage } from '../activities/close-account.ts';
 import type { MainActivities } from '../activities/index.ts';
 
 const { emptyAccountPage, finishClosing } = proxyActivities<MainActivities>({
@@ -8,10 +9,7 @@ const { emptyAccountPage, finishClosing } = proxyActivities<MainActivities>({
   retry: { initialInterval: '1s', maximumInterval: '10m' },
 });
 
-export type Closing = {
-  readonly accountId: string;
-  /** The last task of the page before. */
-  readonly after?: string | undefined;
+export type Closing = AccountPage & {
   /** Tasks, uploads and unpaid checkouts that this pass has found. */
   readonly found?: number;
   readonly passes?: number;

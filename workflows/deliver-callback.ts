@@ -13,14 +13,12 @@ import {
 } from '@temporalio/workflow';
 import type { CallbackActivities } from '../activities/index.ts';
 import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
+import type { DeliveryToStart } from '../src/catalogue/tasks/workflow-engine.ts';
 import { callbackWorkflowId, taskQueuesOf } from '../src/temporal/connection/task-queues.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/tasks/callbacks/callback-schedule.ts';
 import { type Owed, owedDeliveryIds } from '../src/tasks/task-end-event.ts';
 
-export type DeliverCallbackInput = {
-  /** The id of the task for its callback, and that of the event for an event. */
-  readonly deliveryId: string;
-  readonly accountId: string;
+export type DeliverCallbackInput = DeliveryToStart & {
   /** The outcome of the first attempt, when the workflow of the task has made it. */
   readonly firstAttempt?: DeliveryAttemptOutcome | undefined;
 };

@@ -2,27 +2,20 @@ import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { ResultStore } from '../../src/media/store/result-store.ts';
 import type { TaskEvents } from '../../src/tasks/task-metric-events.ts';
-import type { CatalogueModel } from '../../src/catalogue/file/catalogue-schema.ts';
-import type { Database } from '../../src/platform/database/database.ts';
 import type { JobRequest } from '../../src/providers/provider-contract.ts';
-import type { Providers } from '../../src/providers/registry.ts';
 import type { VideoForm } from '../../src/catalogue/media/stored-video-form.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/task-rows.ts';
 import { TaskEnded } from '../running-attempts.ts';
 import { delayAbort, type StartDeadline } from '../abort-timers.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import type { RoutingDeps } from '../../src/tasks/jobs/next-job.ts';
 import type { Job, Next, Stop } from '../../src/tasks/jobs/attempt-job.ts';
 import type { StagedVideo } from '../store-result.ts';
 
-/** The dependencies of the steps of a job. */
-export type GenerationDeps = {
-  readonly db: Database;
+export type GenerationDeps = RoutingDeps & {
   readonly log: Logger;
   readonly events: TaskEvents;
-  /** The models of the catalogue in force. */
-  readonly models: () => ReadonlyMap<string, CatalogueModel>;
-  readonly providers: Providers;
   readonly switches: ProviderSwitches;
   /** Identifies an account to upstreams without naming it, by the current secret and by each previous one. */
   readonly hashAccount: (accountId: string) => AccountHashes;
@@ -36,7 +29,6 @@ export type GenerationDeps = {
 
 export type AccountHashes = readonly [current: string, ...previous: string[]];
 
-/** One attempt at the generation of a task. */
 export type Attempt = {
   readonly deps: GenerationDeps;
   readonly task: GeneratingTask;

@@ -3,7 +3,6 @@ import { maxVideoBytes } from '../../src/platform/outbound/resumable-download.ts
 import { type GeneratedVideo, VideoLost } from '../../src/providers/provider-contract.ts';
 import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
-import { storeUnconverted, usablePoster } from '../store-result.ts';
 import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-file-keys.ts';
 import type { Attempt, GenerationDeps, Outcome } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
@@ -18,14 +17,16 @@ export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Pro
   const spentMs = upstreamEndedAt === undefined ? 0 : Date.now() - upstreamEndedAt;
   const fetched = await fetchFile(attempt, job, Math.max(0, attempt.task.deadlineMs - spentMs));
   if (fetched === 'moved') return await succeedJob(attempt);
-  return 'kind' in fetched ? fetched : await stageAndEndJob(attempt, fetched);
+  if ('kind' in fetched) return fetched;
+  await attempt.deps.media.put(stagingKeysOf(job.taskId).video, fetched.path);
+  return await succeedJob(attempt);
 }
 
 async function fetchFile(
   attempt: Attempt,
   job: JobIn<'succeeded'>,
   limitMs: number,
-): Promise<GeneratedVideo | 'moved' | Exclude<Outcome, { kind: 'video' }>> {
+): Promise<Pick<GeneratedVideo, 'path'> | 'moved' | Exclude<Outcome, { kind: 'video' }>> {
   const { deps, workFolder, signalWithoutDeadline } = attempt;
   const { taskId, provider, upstream, success } = job;
   const limit = deps.startDeadline(limitMs);
@@ -92,22 +93,8 @@ async function checkUpload(media: GenerationDeps['media'], key: string): Promise
   return 'too_large';
 }
 
-/** Puts a video into our own store, under its staging key or its final one, and ends its job in success. */
-export async function stageAndEndJob(attempt: Attempt, video: GeneratedVideo): Promise<Outcome> {
-  const { deps, task, form } = attempt;
-  const staging = stagingKeysOf(task.taskId);
-  const result = form === undefined ? await storeUnconverted(deps, task.taskId, video) : undefined;
-  if (result !== undefined) return await succeedJob(attempt, result);
-  const poster = await usablePoster(video.posterPath);
-  await Promise.all([
-    deps.media.put(staging.video, video.path),
-    poster === undefined ? undefined : deps.media.put(staging.poster, poster),
-  ]);
-  return await succeedJob(attempt);
-}
-
-/** `result` is that of a video that needs no `storeResult`. */
-async function succeedJob({ deps, task, form }: Attempt, result?: TaskResult): Promise<Outcome> {
+/** Ends the job of a video that is in our own store. `result` is that of one that needs no `storeResult`. */
+export async function succeedJob({ deps, task, form }: Attempt, result?: TaskResult): Promise<Outcome> {
   const ended = await succeedProviderJob(deps.db, task.taskId);
   if (ended !== undefined) deps.events.emit({ kind: 'job_ended', job: ended });
   return { kind: 'video', staged: { ...(form !== undefined && { form }), ...(result !== undefined && { result }) } };

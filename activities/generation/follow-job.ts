@@ -14,7 +14,6 @@ import {
 } from '../../src/tasks/jobs/decide-job-end.ts';
 import { stopJob, withinLimit } from './end-unwanted-job.ts';
 
-/** Follows a job that runs upstream to its end. */
 export async function followJob(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {
   for (;;) {
     const ended = await pollToEnd(attempt, job);

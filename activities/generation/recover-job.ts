@@ -104,7 +104,6 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
   return await endLostJob(attempt, job, { why: 'the response of the provider was lost', detail });
 }
 
-/** A create by its request and its row. */
 type LostRequest = Pick<LostCreate, 'taskId' | 'jobKey' | 'model' | 'input' | 'deadlineMs'> & {
   readonly accountId: string;
   readonly row: Pick<ProviderJob, 'ordinal' | 'provider' | 'pool' | 'intendedAt' | 'ageMs'>;

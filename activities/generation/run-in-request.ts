@@ -1,11 +1,12 @@
-import type { RunOutcome } from '../../src/providers/provider-contract.ts';
+import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
+import type { GeneratedVideo, RunOutcome } from '../../src/providers/provider-contract.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import { recordLostRun } from '../../src/tasks/jobs/job-creates.ts';
 import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
 import { type Attempt, hasDeadlinePassed, interrupted, markGenerating, type Outcome } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { failureIn } from './failures.ts';
-import { stageAndEndJob } from './fetch-video.ts';
+import { succeedJob } from './fetch-video.ts';
 import type { JobIn, Stop } from '../../src/tasks/jobs/attempt-job.ts';
 import {
   coolDown,
@@ -14,6 +15,8 @@ import {
   endFailedJob,
 } from '../../src/tasks/jobs/decide-job-end.ts';
 import { endDeclinedJob } from './end-unwanted-job.ts';
+import { storeUnconverted, usablePoster } from '../store-result.ts';
+import { stagingKeysOf } from '../task-file-keys.ts';
 import { requestFor } from './submit-job.ts';
 
 /** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */
@@ -33,7 +36,7 @@ export async function runJobInRequest(attempt: Attempt, job: JobIn<'in_request'>
         await recordEndAndCost(attempt, { ...job, submittedAt }, end.cost);
         await closeBreaker(deps.db, pool);
       }
-      return await stageAndEndJob(attempt, end.video);
+      return await succeedJob(attempt, await storeOrStage(attempt, end.video));
     case 'failed':
       return await endFailedJob(attempt, { ...job, submittedAt }, end);
     case 'not_accepted':
@@ -62,6 +65,20 @@ async function runToEnd(
   } catch (error) {
     return { kind: 'interrupted', error };
   }
+}
+
+/** Stores a video of the preview, which comes with its poster; stages all others, and those that cannot be stored now. */
+async function storeOrStage({ deps, task, form }: Attempt, video: GeneratedVideo): Promise<TaskResult | undefined> {
+  const { taskId } = task;
+  const result = form === undefined ? await storeUnconverted(deps, taskId, video) : undefined;
+  if (result !== undefined) return result;
+  const { video: videoKey, poster: posterKey } = stagingKeysOf(taskId);
+  const poster = await usablePoster(video.posterPath);
+  await Promise.all([
+    deps.media.put(videoKey, video.path),
+    poster === undefined ? undefined : deps.media.put(posterKey, poster),
+  ]);
+  return undefined;
 }
 
 /** The job has ended with its request, so nothing must be stopped. */

@@ -160,14 +160,13 @@ export async function commitIntent({ deps, task }: Attempt, job: JobIn<'reserved
   const row = { taskId, ordinal, jobId: provider.runs === 'upstream' ? undefined : jobKey };
   const cost = entry.cost && estimateCost(entry.cost, { input: task.param.input });
   const config = { config: stored.text, configHash: stored.hash };
-  const isFirst =
+  const intended =
     pool === undefined
       ? await intendOwnMachineJob(deps.db, { taskId, ordinal, jobId: jobKey, provider: provider.name })
       : await intendReservedJob(deps.db, { ...row, ...config, pool, cost });
   // Another attempt may be creating a job, so no other provider may get the task.
-  return isFirst
-    ? undefined
-    : { kind: 'undecided', detail: 'another attempt is creating a job, the slot was lost, or the task has ended' };
+  if (intended !== undefined) return undefined;
+  return { kind: 'undecided', detail: 'another attempt is creating a job, the slot was lost, or the task has ended' };
 }
 
 /**

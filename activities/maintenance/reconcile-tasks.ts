@@ -31,31 +31,27 @@ const stepMs = 15_000;
 /** Later than the limits that the activity and the workflow enforce themselves (workflows/activity-proxies.ts), for when neither runs. */
 export const deadlineGraceMs = 2 * 60_000;
 
-type Reconciled = { started: number; refunded: number; failed: number };
-
 /**
  * Starts accepted tasks that have no workflow, in order of arrival. Refunds those whose workflow has ended, is stuck or is long
  * overdue, and starts their callbacks and events. Then ends the workflows that still run although their task is final.
  */
 export function createReconcileTasks(deps: ReconcileTasksDeps) {
-  return (): Promise<Reconciled> => reconcileTasks(deps);
-}
-
-async function reconcileTasks(deps: ReconcileTasksDeps): Promise<Reconciled> {
-  const counts = { started: 0, refunded: 0 };
-  const { failed } = await forEachRow<UnfinishedTask>(deps, {
-    name: 'reconcile-tasks',
-    page: ({ after, limit }) => listUnfinishedTasks(deps.db, { minAgeMs: startGraceMs, after: after?.taskId, limit }),
-    work: async (task) => {
-      const outcome = await reconcileTask(deps, task);
-      if (outcome === 'left') return;
-      counts[outcome] += 1;
-      deps.events.emit({ kind: 'task_reconciled', outcome });
-    },
-  });
-  await markTasksReconciled(deps.db);
-  await terminateWorkflows(deps);
-  return { ...counts, failed };
+  return async () => {
+    const counts = { started: 0, refunded: 0 };
+    const { failed } = await forEachRow<UnfinishedTask>(deps, {
+      name: 'reconcile-tasks',
+      page: ({ after, limit }) => listUnfinishedTasks(deps.db, { minAgeMs: startGraceMs, after: after?.taskId, limit }),
+      work: async (task) => {
+        const outcome = await reconcileTask(deps, task);
+        if (outcome === 'left') return;
+        counts[outcome] += 1;
+        deps.events.emit({ kind: 'task_reconciled', outcome });
+      },
+    });
+    await markTasksReconciled(deps.db);
+    await terminateWorkflows(deps);
+    return { ...counts, failed };
+  };
 }
 
 async function reconcileTask(deps: ReconcileTasksDeps, task: UnfinishedTask): Promise<'started' | 'refunded' | 'left'> {
@@ -85,8 +81,7 @@ async function reconcileTask(deps: ReconcileTasksDeps, task: UnfinishedTask): Pr
 
 /** The alert precedes the refund: a log line, and the metric `videogen_stuck_tasks`. */
 async function reportStuck(deps: ReconcileTasksDeps, { taskId }: UnfinishedTask, failure: CodeFailure | undefined) {
-  const isNew = await markStuck(deps.db, taskId, failure?.since);
-  if (!isNew) return;
+  if ((await markStuck(deps.db, taskId, failure?.since)) === undefined) return;
   if (failure === undefined) deps.log.info({ taskId }, 'workflow code recovered');
   else if (isMissingKey(failure))
     deps.log.error({ taskId, ...failure }, 'payload key missing; add it to TEMPORAL_PAYLOAD_KEYS, tasks wait for it');

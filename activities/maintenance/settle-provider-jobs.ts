@@ -31,27 +31,23 @@ export const stopGraceMs = 30_000;
  * with a cancelled task, a deadline. Each is checked and stopped; one that succeeded too late is counted, not delivered.
  */
 export function createSettleProviderJobs(deps: SettleProviderJobsDeps) {
-  return (): Promise<Settlements> => settleProviderJobs(deps);
-}
-
-type Settlements = { stopped: number; late: number };
-
-async function settleProviderJobs(deps: SettleProviderJobsDeps): Promise<Settlements> {
-  const settled = { stopped: 0, late: 0 };
-  await forEachRow<UnsettledJob>(deps, {
-    name: 'settle-provider-jobs',
-    limit: pageSize,
-    page: (page) => listUnsettledJobs(deps.db, { minAgeMs: stopGraceMs, ...page }),
-    work: async (job) => {
-      const end = await settleJob(deps, job);
-      if (end === undefined) return;
-      const ended = await settleProviderJob(deps.db, { ...job, ...end });
-      if (ended !== undefined) deps.events.emit({ kind: 'job_ended', job: ended });
-      deps.events.emit({ kind: 'reconcile_finding', finding: 'provider_job_left' });
-      settled[end.outcome === 'abandoned' ? 'stopped' : 'late'] += 1;
-    },
-  });
-  return settled;
+  return async (): Promise<{ stopped: number; late: number }> => {
+    const settled = { stopped: 0, late: 0 };
+    await forEachRow<UnsettledJob>(deps, {
+      name: 'settle-provider-jobs',
+      limit: pageSize,
+      page: (page) => listUnsettledJobs(deps.db, { minAgeMs: stopGraceMs, ...page }),
+      work: async (job) => {
+        const end = await settleJob(deps, job);
+        if (end === undefined) return;
+        const ended = await settleProviderJob(deps.db, { ...job, ...end });
+        if (ended !== undefined) deps.events.emit({ kind: 'job_ended', job: ended });
+        deps.events.emit({ kind: 'reconcile_finding', finding: 'provider_job_left' });
+        settled[end.outcome === 'abandoned' ? 'stopped' : 'late'] += 1;
+      },
+    });
+    return settled;
+  };
 }
 
 type Settled = Pick<Parameters<typeof settleProviderJob>[1], 'outcome' | 'cost'>;

@@ -184,7 +184,7 @@ export type PolledProvider = Capabilities & {
    * Fetches the video of a job that succeeded, and retries until `signal` is aborted, because the video is paid for. Throws `VideoLost`
    * if the upstream does not have the job any more.
    */
-  result(job: Job, known: JsonObject | undefined, to: Workspace): Promise<GeneratedVideo>;
+  result(job: Job, known: JsonObject | undefined, to: Workspace): Promise<Pick<GeneratedVideo, 'path'>>;
   cancel(job: Job, signal: AbortSignal): Promise<CancelOutcome>;
 };
 

@@ -7,8 +7,10 @@ export type TaskRecord = Readonly<ReturnType<typeof taskRecord>>;
 /** Freshly signed links to the files of a result. */
 export const noLinks: ResultLinks = { resultUrls: [] };
 
+export type RecordedTask = Omit<Task, 'accountId' | 'priceName' | 'mediaDeletedAt' | 'contentDeletedAt'>;
+
 /** `progress` (0 to 100) comes from the generation of a live task. */
-export function taskRecord(task: Task, progress: number, links: ResultLinks) {
+export function taskRecord(task: RecordedTask, progress: number, links: ResultLinks) {
   return {
     taskId: task.taskId,
     model: task.param.model,
@@ -31,40 +33,22 @@ type NewTask = Pick<Task, 'taskId' | 'param' | 'creditsCharged'>;
 
 /** The record of a task that was accepted at this time, in Unix milliseconds. */
 export function newTaskRecord({ taskId, param, creditsCharged }: NewTask, acceptedAt: number): TaskRecord {
-  return {
-    taskId,
-    model: param.model,
-    state: 'waiting',
-    progress: 0,
-    param,
-    resultJson: noLinks,
-    failCode: null,
-    failMsg: null,
-    creditsCharged,
-    creditsRefunded: 0,
-    costTime: null,
-    createTime: acceptedAt,
-    updateTime: acceptedAt,
-    completeTime: null,
-  };
+  const none = { failure: undefined, result: undefined, generationStartedAt: undefined, completedAt: undefined };
+  const times = { createdAt: acceptedAt, updatedAt: acceptedAt };
+  const task = { taskId, param, state: 'waiting', creditsCharged, creditsRefunded: 0, ...none, ...times } as const;
+  return taskRecord(task, 0, noLinks);
 }
 
-/** Measured from the stored video. Unlike the links, it stays when the video is deleted. */
-export type VideoMeasures = {
-  readonly width: number;
-  readonly height: number;
-  readonly seconds: number;
-  readonly framesPerSecond: number;
-  readonly hasAudio: boolean;
-  readonly bytes: number;
-};
-
-function resultOf({ state, result }: Task, links: ResultLinks): ResultLinks & { readonly video?: VideoMeasures } {
+function resultOf(
+  { state, result }: RecordedTask,
+  links: ResultLinks,
+): ResultLinks & { readonly video?: ReturnType<typeof measuresOf> } {
   if (state !== 'success') return noLinks;
   return result === undefined ? links : { ...links, video: measuresOf(result) };
 }
 
-function measuresOf(result: TaskResult): VideoMeasures {
+/** Measured from the stored video. Unlike the links, it stays when the video is deleted. */
+function measuresOf(result: TaskResult) {
   const { widthPx: width, heightPx: height, durationSeconds, framesPerSecond, hasAudio, bytes } = result;
   const toThousandths = (value: number) => Math.round(value * 1000) / 1000;
   const [seconds, rate] = [toThousandths(durationSeconds), toThousandths(framesPerSecond)];
@@ -78,7 +62,7 @@ function progressOf(state: TaskState, progress: number): number {
   return Math.min(99, Math.max(0, Math.floor(progress)));
 }
 
-function costTimeMs(task: Task): number | null {
+function costTimeMs(task: RecordedTask): number | null {
   if (!isFinal(task.state) || task.generationStartedAt === undefined || task.completedAt === undefined) return null;
   return task.completedAt - task.generationStartedAt;
 }

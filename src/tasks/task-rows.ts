@@ -3,7 +3,7 @@ import type { Database } from '../platform/database/database.ts';
 import { partialRefundEntry, refundEntry } from '../credits/ledger/ledger-entry-sql.ts';
 import { sqlEndEventType, sqlTaskEventId } from './task-end-event.ts';
 import { isReserved } from './jobs/provider-pools.ts';
-import { maybeOne, none } from '../platform/database/statement.ts';
+import { many, maybeOne, none } from '../platform/database/statement.ts';
 import { isFinished, isUnfinished } from '../catalogue/tasks/task-conditions.ts';
 
 export const taskColumns = `id as "taskId", account_id as "accountId", param, state, price_name as "priceName",
@@ -18,15 +18,14 @@ export const findTask = maybeOne<Task, [taskId: string]>({
   text: `select ${taskColumns} from tasks where id = $1`,
 });
 
-const selectEnded = {
+const selectEnded = many<{ readonly id: string }, [taskIds: readonly string[]]>({
   name: 'list-ended-among',
   text: `select id from tasks where id = any($1::uuid[]) and ${isFinished}`,
-};
+});
 
 /** Returns the final ones among these tasks. The caller bounds their number. */
 export async function listEndedAmong(db: Database, taskIds: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await db.run<{ id: string }>(selectEnded, [taskIds]);
-  return new Set(rows.map(({ id }) => id));
+  return new Set((await selectEnded(db, taskIds)).map(({ id }) => id));
 }
 
 export type QueuedTask = Task & { readonly deadlineMs: number };
@@ -192,14 +191,9 @@ export async function completeTask(
 const isUnstarted = `(state in ('waiting', 'queuing') and not exists (select from provider_jobs where task_id = $1)
     and not exists (select from create_attempts where task_id = $1 and attempt_id <> $1))`;
 
-const fail = maybeOne<
-  EndedTaskRow,
-  [
-    taskId: string,
-    failure: TaskFailure,
-    options: { readonly terminatesAfterMs?: number; readonly onlyUnstarted?: true },
-  ]
->({
+type FailOptions = { readonly terminatesAfterMs?: number; readonly onlyUnstarted?: true };
+
+const fail = maybeOne<EndedTaskRow, [taskId: string, failure: TaskFailure, options: FailOptions]>({
   name: 'end-task-in-fail',
   text: `
 with ended as (
@@ -235,7 +229,7 @@ export async function failAndRefund(
   db: Database,
   taskId: string,
   failure: TaskFailure,
-  options: { readonly terminatesAfterMs?: number; readonly onlyUnstarted?: true } = {},
+  options: FailOptions = {},
 ): Promise<EndedTask> {
   return endedTask(db, taskId, await fail(db, taskId, failure, options));
 }

@@ -82,13 +82,6 @@ describe('a process that dies anywhere, before a call or before it receives the 
     });
   });
 
-  test('leaves a task whose provider delivers no poster with the video and the poster we made, and no scrap', async () => {
-    await throughEveryWindow({ fewest: 13, upstream: { hasPosters: false } }, async ({ task, upstream, files }) => {
-      assert.deepEqual([task.state, upstream.jobs.length], ['success', 1]);
-      assert.deepEqual(files, keysOf(task.result ?? assert.fail()).toSorted());
-    });
-  });
-
   test('leaves a task whose upstream fetches the reference images with its video, and no copy of an image', async () => {
     await throughEveryWindow(
       { fewest: 16, upstream: { images: 'link' }, images: 2 },

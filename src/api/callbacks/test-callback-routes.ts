@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import { testTaskId, webhookId } from '../../tasks/callbacks/callback-schedule.ts';
 import { deliveryError, errorOf } from './callback-view.ts';
-import { urlSchema } from '../../catalogue/input/request-text.ts';
+import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-text.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
 import { oneOf } from '../core/request-fields.ts';
-import type { Dialect } from '../../accounts/keys/api-key.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import type { RefuseUrl } from '../../catalogue/input/request-text.ts';
-import type { EventType } from '../../tasks/callbacks/account-event.ts';
 import type { ReceiverError } from '../../tasks/callbacks/receiver-error.ts';
+import type { TestCallback } from '../../tasks/callbacks/send-test-callback.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import { findEventEndpoint } from '../../tasks/callbacks/event-endpoint.ts';
@@ -24,19 +22,12 @@ const testOutcome = z.strictObject({
   delivered: z.boolean().meta({ description: 'True for any 2xx, which counts as delivered.' }),
 });
 
-type CallbackTest = {
-  readonly accountId: string;
-  readonly url: string;
-  readonly dialect: Dialect;
-  readonly event?: EventType;
-};
-
 type TestDeps = {
   /**
    * Posts a test callback, or a test event, about a task that does not exist.
    * Returns the receiver's status, or why it gave none.
    */
-  readonly testCallback: (test: CallbackTest) => Promise<number | ReceiverError>;
+  readonly testCallback: (test: TestCallback) => Promise<number | ReceiverError>;
 };
 
 export const testCallback = defineEndpoint({
@@ -78,7 +69,7 @@ export const testEvent = defineEndpoint({
   },
 });
 
-async function sendTest(deps: TestDeps, test: CallbackTest) {
+async function sendTest(deps: TestDeps, test: TestCallback) {
   const { accountId } = test;
   if (testing.has(accountId)) throw new HttpError('callback_test_running');
   testing.add(accountId);

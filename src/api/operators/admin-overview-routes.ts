@@ -78,7 +78,7 @@ export const adminOverview = defineEndpoint({
     })
     .meta({ id: 'InstallationOverview' }),
   handler: async (_call, { db, catalogue }: WithDb & WithCatalogue) => {
-    const [unfinished, stuckTasks, lastDay, { pending, overdue, undelivered }, books, providers] = await Promise.all([
+    const [unfinished, stuck, lastDay, { pending, overdue, undelivered }, books, providers] = await Promise.all([
       countUnfinishedTasks(db),
       countStuckTasks(db),
       readLastDay(db),
@@ -87,7 +87,7 @@ export const adminOverview = defineEndpoint({
       readProviderStatuses(db, catalogue()),
     ]);
     const callbacks = { pending, overdue, undelivered };
-    return { unfinished, stuckTasks, lastDay, callbacks, books, providers };
+    return { unfinished, stuckTasks: stuck.tasks, lastDay, callbacks, books, providers };
   },
 });
 

@@ -20,7 +20,7 @@ export function installationSources(
     ...(sellsCredits && {
       payments: async () => ({ reconciledAt: (await readLastChecks(db)).paymentsReconciledAt }),
     }),
-    stuck: async () => ({ tasks: await countStuckTasks(db) }),
+    stuck: () => countStuckTasks(db),
     queues: async () => ({ counts: await countUnfinishedTasks(db), models: catalogue().models }),
     callbacks: () => readCallbackBacklog(db),
     providers: () => readProviderStatuses(db, catalogue()),

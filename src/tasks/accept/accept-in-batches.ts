@@ -24,18 +24,10 @@ export type RefundUncertain = (task: { readonly taskId: string; readonly account
  * Retries a broken commit with the same task id, which finds the first commit or repeats it. If the commit stays uncertain, a client with
  * an Idempotency-Key can repeat the request; any other gets a refund.
  */
-export function acceptWithRetry(
-  acceptance: Acceptance<CreateOutcome>,
+export async function acceptWithRetry<Outcome extends CreateOutcome | undefined>(
+  { accept, refundUncertain }: Acceptance<Outcome>,
   task: NewTask,
-): Promise<CreateOutcome | UncertainOutcome>;
-export function acceptWithRetry(
-  acceptance: Acceptance<CreateOutcome | undefined>,
-  task: NewTask,
-): Promise<CreateOutcome | UncertainOutcome | undefined>;
-export async function acceptWithRetry(
-  { accept, refundUncertain }: Acceptance<CreateOutcome | undefined>,
-  task: NewTask,
-): Promise<CreateOutcome | UncertainOutcome | undefined> {
+): Promise<Outcome | Accepted | UncertainOutcome> {
   const startedAt = performance.now();
   let isUncertain = false;
   for (let retry = 0; ; retry += 1) {

@@ -13,7 +13,6 @@ import {
 } from './accept-statement.ts';
 import { addSpending, markExceededCap, type Spending } from '../../accounts/limits/spend-caps.ts';
 import { withAccountLock } from './account-lock.ts';
-import { findTaskOfAttempts, isAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask } from './create-outcome.ts';
 import { type Database, DatabaseBusy } from '../../platform/database/database.ts';
 
@@ -27,7 +26,7 @@ const maxTries = 5;
 export async function acceptTask(db: Transactions, task: NewTask): Promise<CreateOutcome> {
   for (let tries = 1; tries <= maxTries; tries += 1) {
     const foreseen = await explain(db, task);
-    if (foreseen.kind === 'refused') return foreseen.outcome;
+    if (foreseen.kind !== 'acceptable') return foreseen;
     if (foreseen.isCapped) return acceptCapped(db, task);
     const accepted = await acceptAlone(db, task);
     if (accepted !== undefined) return accepted;
@@ -40,23 +39,20 @@ type Transactions = Pick<Database, 'run' | 'transaction' | 'runExclusive'>;
 /** Accepts a task of an account with caps. The lock on the account makes its creates wait for each other, so that caps are exact. */
 function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
   const { accountId, by } = task;
-  const creator = {
-    accountId,
-    keyId: by?.kind === 'key' ? by.keyId : undefined,
-    userId: by?.kind === 'person' ? by.userId : undefined,
-  };
+  const keyId = by?.kind === 'key' ? by.keyId : undefined;
+  const userId = by?.kind === 'person' ? by.userId : undefined;
   return withAccountLock(db, accountId, async ({ run }) => {
     const foreseen = await explain({ run }, task);
-    if (foreseen.kind === 'refused') return foreseen.outcome;
+    if (foreseen.kind !== 'acceptable') return foreseen;
     const { credits } = foreseen;
-    const spending: Spending = { ...creator, credits };
+    const spending: Spending = { accountId, keyId, userId, credits };
     const cap = await markExceededCap({ run }, spending);
     if (cap !== undefined) return { kind: 'spend_cap_reached', required: credits, cap };
     const [row] = await run<AnswerRow>(acceptCappedTask, acceptValues([task]));
     if (row !== undefined && row.refusal !== null) {
       // The lock does not stop what else can refuse a task, such as the revocation of its key.
       const again = await explain({ run }, task);
-      if (again.kind === 'refused') return again.outcome;
+      if (again.kind !== 'acceptable') return again;
     }
     if (row === undefined || row.refusal !== null || row.credits !== credits) {
       throw new Error(`task ${task.taskId} was not accepted as it was foreseen under the account's lock`);
@@ -81,12 +77,8 @@ async function acceptAlone(db: Transactions, task: NewTask): Promise<Accepted | 
  * now; spend caps are not considered, because they are exact only under the account's lock. Takes no lock and changes nothing.
  */
 export async function foreseeOutcome(db: Pick<Database, 'run'>, task: NewTask): Promise<CreateOutcome | undefined> {
-  if (isAttempt(task)) {
-    const other = await findTaskOfAttempts(db, task);
-    if (other !== undefined) return { kind: 'replayed', ...other };
-  }
   const foreseen = await explain(db, task);
-  return foreseen.kind === 'refused' ? foreseen.outcome : undefined;
+  return foreseen.kind === 'acceptable' ? undefined : foreseen;
 }
 
 type EarlierRow = {
@@ -104,16 +96,14 @@ type ExplainedRow = RateRow & { balance: number; max_unfinished_tasks: number } 
     | ({ refusal: 'known' } & EarlierRow)
   );
 
-type Foreseen =
-  | { readonly kind: 'acceptable'; readonly credits: number; readonly isCapped: boolean }
-  | { readonly kind: 'refused'; readonly outcome: CreateOutcome };
+type Acceptable = { readonly kind: 'acceptable'; readonly credits: number; readonly isCapped: boolean };
 
 /** Returns whether a task can be accepted now, or why not. `isCapped`: its account has spend caps, which `acceptCapped` checks. */
-async function explain(db: Pick<Database, 'run'>, task: NewTask): Promise<Foreseen> {
+async function explain(db: Pick<Database, 'run'>, task: NewTask): Promise<Acceptable | CreateOutcome> {
   const [row] = await db.run<ExplainedRow>(explainTask, explainValues(task));
   if (row === undefined) throw new Error(`${explainTask.name} returned no row`);
   if (row.refusal === null) return { kind: 'acceptable', credits: row.credits, isCapped: row.capped };
-  return { kind: 'refused', outcome: refusalOf(task, row) };
+  return refusalOf(task, row);
 }
 
 function refusalOf(task: NewTask, row: Exclude<ExplainedRow, { refusal: null }>): CreateOutcome {

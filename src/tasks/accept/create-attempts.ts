@@ -29,7 +29,8 @@ const own = `
 select id as "taskId", credits_charged as "creditsCharged", state, 1 as rank from tasks
 where account_id = $1 and id in ($5, (select task_id from create_attempts where attempt_id = $5 and not is_failed))`;
 
-const isIdentical = `account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
+const isSame = `account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4`;
+const isIdentical = `${isSame}
     and created_at > now() - $6::float8 * interval '1 ms' and state <> 'fail'`;
 
 function valuesOf({ taskId, accountId, by, requestSha256, repeatWindowMs = countedRetryMs }: NewTask) {
@@ -46,7 +47,6 @@ function valuesOf({ taskId, accountId, by, requestSha256, repeatWindowMs = count
 type Earlier = Omit<Replayed, 'kind'>;
 
 // Both branches read an index of few rows: the account's unfinished tasks, and the tasks that ended lately.
-const isSame = `account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4`;
 const findRunningTask = maybeOne<Earlier, [task: NewTask]>({
   name: 'find-running-or-ended-task',
   text: `

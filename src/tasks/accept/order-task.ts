@@ -11,7 +11,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
 import { foreseeOutcome } from './accept-task.ts';
-import { answerAttempt, isAttempt } from './create-attempts.ts';
+import { answerAttempt, findTaskOfAttempts, isAttempt } from './create-attempts.ts';
 import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } from './create-outcome.ts';
 import type { TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
 import { acceptWithRetry, type RefundUncertain } from './accept-in-batches.ts';
@@ -32,7 +32,6 @@ export type TaskOrder = CallersRequest &
     readonly dialect: string;
   };
 
-/** The dependencies that check a request. */
 export type RequestDeps = {
   readonly db: Database;
   /** Base URL of the service, without a trailing slash. */
@@ -165,14 +164,12 @@ export async function moderateCreate(
 }
 
 /**
- * Does the same as `foreseeOutcome`, but also records the task of another
- * attempt as the answer to this one. Until that is committed, the task could
- * still be refunded after an uncertain response.
+ * Does the same as `foreseeOutcome`, and records the task of another attempt as the answer to this one. Until that is committed, the task
+ * could still be refunded after an uncertain response.
  */
 async function foresee({ db, refundUncertain }: ModerationDeps, task: NewTask) {
-  const foreseen = await foreseeOutcome(db, task);
-  if (foreseen?.kind !== 'replayed' || !isAttempt(task)) return foreseen;
-  return acceptWithRetry({ accept: (attempt) => answerAttempt(db, attempt), refundUncertain }, task);
+  if (!isAttempt(task) || (await findTaskOfAttempts(db, task)) === undefined) return await foreseeOutcome(db, task);
+  return await acceptWithRetry({ accept: (attempt) => answerAttempt(db, attempt), refundUncertain }, task);
 }
 
 /** Accepts a task, and counts it once. */

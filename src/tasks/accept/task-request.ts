@@ -66,7 +66,6 @@ export type TranslatedRequest =
     }
   | RefusedRequest;
 
-/** The dependencies that translate a request. */
 export type TranslateDeps = WithCatalogue & { readonly parseTaskRequest: RequestRules['parse'] };
 
 /** Translates a request with the catalogue in force. Everything is read in one tick, so the parser uses the same catalogue. */
@@ -238,11 +237,7 @@ function optionsOf(input: ModelInput | undefined, path: string): readonly string
   return path === 'input.options' ? Object.keys(input?.fields.options ?? {}) : [];
 }
 
-type Known = {
-  readonly known: readonly string[];
-  readonly fields: readonly string[];
-  readonly options: readonly string[];
-};
+type Known = Readonly<Record<'known' | 'fields' | 'options', readonly string[]>>;
 
 /** A request with a typo or a misplaced field must not be charged. */
 function unknownField(parent: string, key: string, { known, fields, options }: Known): string {

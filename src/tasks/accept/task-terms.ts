@@ -2,13 +2,10 @@ import { hash, randomInt } from 'node:crypto';
 import type { Model } from '../../catalogue/models/model.ts';
 import { listedPrices } from '../../catalogue/prices/price-conditions.ts';
 import { shortfallTerms } from '../end/shortfall.ts';
-import type { NewTask } from './create-outcome.ts';
 import { defaultOf, type ModelInput, inputFieldNames, type TaskParam } from '../../catalogue/input/task-input.ts';
 
-export type TaskTerms = Pick<NewTask, 'param' | 'requestSha256' | 'listedPrices' | 'shortfall' | 'deadlineMs'>;
-
 /** The terms that a task takes from its model when it is accepted. A request without a seed gets one, so that its video can be repeated. */
-export function taskTerms(model: Model, param: TaskParam): TaskTerms {
+export function taskTerms(model: Model, param: TaskParam) {
   return {
     param: withSeed(model, param),
     requestSha256: fingerprint(param, model.input),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { TaskEvents } from '../task-metric-events.ts';
+import type { TaskEvents, uncertainOutcomes } from '../task-metric-events.ts';
 import { type Database, joiningTransaction } from '../../platform/database/database.ts';
 import { none } from '../../platform/database/statement.ts';
 import { lockAccount } from '../../accounts/accounts.ts';
@@ -9,11 +9,8 @@ import { findTaskOfAttempt, hasAnswer, recordFailedAttempt } from './create-atte
 import { cancelGraceMs, failAndRefund } from '../task-rows.ts';
 
 type UncertainCreate = { readonly taskId: string; readonly accountId: string };
-/**
- * `answered`: another attempt at the create was answered with the task, which stays charged. `too_late`: the task had already succeeded, and
- * stays charged.
- */
-type RefundOutcome = 'none' | 'refunded' | 'answered' | 'too_late';
+/** A task that was `answered` to another attempt, or had succeeded (`too_late`), stays charged. */
+type RefundOutcome = (typeof uncertainOutcomes)[number];
 
 export type UncertainCreateDeps = {
   readonly db: Database;

@@ -6,14 +6,11 @@ import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
 import { signWebhook } from '../../platform/outbound/webhook-signature.ts';
 import type { CallbackFormat, SignedCallback } from './callback-format-type.ts';
 import { callbackTimeoutMs, webhookId } from './callback-schedule.ts';
+import type { Delivery, DeliveryAttempt } from './deliveries.ts';
 import { type Exchange, exchangeOf } from './recorded-exchange.ts';
 import { recordedError } from './receiver-error.ts';
 
-export type CallbackPost = {
-  /** The id of the task for its callback; each event has an id of its own. */
-  readonly deliveryId: string;
-  readonly accountId: string;
-  readonly url: string;
+export type CallbackPost = Pick<Delivery, 'deliveryId' | 'accountId' | 'url'> & {
   readonly format: Pick<CallbackFormat, 'callbackHeaders'>;
   /** Called once there is a slot, so that a waiting callback costs nothing. */
   readonly prepare: () => Promise<PreparedCallback>;
@@ -27,15 +24,9 @@ export type PreparedCallback = Pick<SignedCallback, 'body' | 'secrets'> & {
 };
 
 /** The status of the receiver, or the record of a network error. */
-export type CallbackAnswer = {
-  /** The start of the attempt, in Unix milliseconds. */
-  readonly startedAt: number;
-  readonly durationMs: number;
-  readonly status: number | undefined;
-  readonly error: string | undefined;
+export type CallbackAnswer = Omit<DeliveryAttempt, 'attempt'> & {
   /** From `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  readonly responseHead: Buffer | undefined;
   readonly exchange: Exchange;
 };
 

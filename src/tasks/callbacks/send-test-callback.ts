@@ -3,9 +3,9 @@ import { callbackTimeoutMs, testTaskId } from './callback-schedule.ts';
 import { isFromPublicAddress, type ReceiverError, receiverError } from './receiver-error.ts';
 import type { Dialect } from '../../accounts/keys/api-key.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
-import { noLinks, taskRecord } from '../public-record.ts';
+import { noLinks, type RecordedTask, taskRecord } from '../public-record.ts';
 import { withDefaults } from '../../catalogue/input/task-input.ts';
-import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
+import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { brandToken } from '../../platform/brand/brand.ts';
 import { createGuardedClient, type GuardedClientOptions } from '../../platform/outbound/guarded-client.ts';
@@ -62,7 +62,7 @@ export function createTestCallbacks({ db, box, log, models, callbackFormatOf, se
   };
 }
 
-type TestCallback = {
+export type TestCallback = {
   readonly accountId: string;
   readonly url: string;
   readonly dialect: Dialect;
@@ -94,26 +94,23 @@ const sampleDetails: Readonly<Partial<Record<EventType, object>>> = {
 
 function sampleEvent(event: EventType, models: ModelCatalogue): string {
   const failure = sampleFailures[event];
-  const task: Task = { ...sampleTask(models), ...(failure !== undefined && { state: 'fail', failure }) };
+  const task: RecordedTask = { ...sampleTask(models), ...(failure !== undefined && { state: 'fail', failure }) };
   const details = sampleDetails[event];
   const record = details === undefined ? taskRecord(task, 100, noLinks) : undefined;
   return eventBody({ deliveryId: testTaskId, event, createdAt: Date.now(), details }, record);
 }
 
-function sampleTask(models: ModelCatalogue): Task {
+function sampleTask(models: ModelCatalogue): RecordedTask {
   const [model = ''] = models.keys();
   const now = Date.now();
   return {
     taskId: testTaskId,
-    accountId: testTaskId,
     param: { model, input: withDefaults({ prompt: 'A test of your receiver. This task does not exist.' }) },
     state: 'success',
-    priceName: 'standard',
     creditsCharged: 0,
     creditsRefunded: 0,
     failure: undefined,
     result: undefined,
-    mediaDeletedAt: undefined,
     createdAt: now,
     updatedAt: now,
     generationStartedAt: now,

@@ -1,5 +1,3 @@
-import { lockOpenAccount } from '../../accounts/accounts.ts';
-import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 
 /** Callbacks and events of an account have secrets of their own. */
@@ -34,7 +32,8 @@ where account_id = $1 and purpose = $2 and expires_at is null and shown_at is nu
 /** Each adds a signature to every delivery. */
 const maxFormerSecrets = 9;
 
-const expireCurrent = none<[accountId: string, purpose: SecretPurpose, overlapSeconds: number]>({
+/** The current secret also signs for `overlapSeconds` more, beside at most eight earlier ones. */
+export const expireSigningSecret = none<[accountId: string, purpose: SecretPurpose, overlapSeconds: number]>({
   name: 'expire-callback-secret',
   text: `
 with dropped as (
@@ -43,34 +42,11 @@ with dropped as (
 update callback_secrets set expires_at = now() + $3 * interval '1 second'
 where account_id = $1 and purpose = $2 and expires_at is null`,
 });
-const createNext = none<[accountId: string, purpose: SecretPurpose, sealed: string]>({
+/** The new current secret counts as shown. */
+export const insertNextSigningSecret = none<[accountId: string, purpose: SecretPurpose, sealed: string]>({
   name: 'create-next-callback-secret',
   text: `insert into callback_secrets (account_id, purpose, sealed, shown_at) values ($1, $2, $3, now())`,
 });
-
-/** `overlapSeconds`: how long the replaced secret also signs. */
-export type SecretRotation = {
-  readonly accountId: string;
-  readonly purpose: SecretPurpose;
-  readonly overlapSeconds: number;
-};
-
-/**
- * Replaces the current secret, which also signs for `overlapSeconds` more,
- * beside at most eight earlier ones. The new secret counts as shown. Throws
- * `AccountClosed`.
- */
-export function replaceSigningSecret(
-  db: Database,
-  { accountId, purpose, sealed, overlapSeconds }: SecretRotation & { readonly sealed: string },
-): Promise<void> {
-  return db.transaction(async (run) => {
-    // The lock serializes rotations: two concurrent ones would find the same current secret.
-    await lockOpenAccount({ run }, accountId);
-    await expireCurrent({ run }, accountId, purpose, overlapSeconds);
-    await createNext({ run }, accountId, purpose, sealed);
-  });
-}
 
 export const listSecretsToReseal = many<
   { readonly secretId: number; readonly accountId: string; readonly sealed: string },

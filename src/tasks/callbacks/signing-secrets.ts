@@ -1,13 +1,14 @@
+import { lockOpenAccount } from '../../accounts/accounts.ts';
 import { newCallbackSecret, type SecretBox, SecretBoxError } from '../../platform/secrets/secret-box.ts';
 import {
+  expireSigningSecret,
   insertFirstSigningSecret,
+  insertNextSigningSecret,
   listSigningSecrets,
   listSecretsToReseal,
   resealSecret,
-  replaceSigningSecret,
   type SealedSecret,
   type SecretPurpose,
-  type SecretRotation,
   markSecretShown,
 } from './signing-secret-rows.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -37,14 +38,21 @@ export async function revealSecretOnce(
   return shown && box.open(shown.sealed, accountId);
 }
 
-/** Creates and returns a new current secret; the old one stays valid for `overlapSeconds`. */
+type Rotation = { readonly accountId: string; readonly purpose: SecretPurpose; readonly overlapSeconds: number };
+
+/** Creates and returns a new current secret; the old one stays valid for `overlapSeconds`. Throws `AccountClosed`. */
 export async function rotateSecret(
   db: Database,
   box: SecretBox,
-  { accountId, purpose, overlapSeconds }: SecretRotation,
+  { accountId, purpose, overlapSeconds }: Rotation,
 ): Promise<string> {
   const secret = newCallbackSecret();
-  await replaceSigningSecret(db, { accountId, purpose, sealed: box.seal(secret, accountId), overlapSeconds });
+  await db.transaction(async (run) => {
+    // The lock serializes rotations: two concurrent ones would find the same current secret.
+    await lockOpenAccount({ run }, accountId);
+    await expireSigningSecret({ run }, accountId, purpose, overlapSeconds);
+    await insertNextSigningSecret({ run }, accountId, purpose, box.seal(secret, accountId));
+  });
   return secret;
 }
 

@@ -56,20 +56,10 @@ async function findCallers(
   const values = [requests.map(({ hash }) => hash), requests.map(({ taskId }) => taskId)];
   const found: (CallerWithTask | undefined)[] = Array.from({ length: requests.length });
   for (const row of await readRows<Row>(db, selectCallers, values)) {
-    const {
-      position,
-      callerId: accountId,
-      keyId,
-      scopes,
-      suspended,
-      dialect,
-      models,
-      mergeRepeats,
-      useIsStale,
-      ...task
-    } = row;
+    const { position, callerId, keyId, scopes, suspended, dialect, models, mergeRepeats, useIsStale, ...task } = row;
+    const by = { kind: 'key', keyId } as const;
     found[position - 1] = {
-      caller: { by: { kind: 'key', keyId }, accountId, scopes, suspended, dialect, models, mergeRepeats, useIsStale },
+      caller: { by, accountId: callerId, scopes, suspended, dialect, models, mergeRepeats, useIsStale },
       task: task.taskId === undefined ? undefined : task,
     };
   }

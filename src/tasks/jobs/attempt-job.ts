@@ -4,14 +4,11 @@ import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { RunProvider, Job as UpstreamJob, JobStatus, PolledProvider } from '../../providers/provider-contract.ts';
 import type { OpenProvider } from '../../providers/registry.ts';
 import type { OpenJobState } from './job-states.ts';
-import type { ProviderJob } from './provider-jobs.ts';
+import type { JobName, ProviderJob } from './provider-jobs.ts';
 import type { GeneratingTask } from '../task-rows.ts';
 
 /** The fields that a job has in every state. */
-export type JobBase = {
-  readonly taskId: string;
-  /** Counts the jobs of the task, over all providers. */
-  readonly ordinal: number;
+export type JobBase = JobName & {
   /** The job's name at a provider that lets us give one. */
   readonly jobKey: string;
   /** Undefined on our own machine, which has no slots. */

@@ -9,12 +9,6 @@ import { endCooldown, holdPool, listPools, listProviderSwitches } from './provid
 
 const [checkEveryMs, holdMs] = [30_000, 90_000];
 
-export type ComfyGraphWatch = {
-  /** Compares the workflows that have not been found to fit. */
-  check(): Promise<void>;
-  close(): Promise<void>;
-};
-
 type WatchDeps = Pick<WorkflowCheckDeps, 'readSecret' | 'own'> & {
   readonly catalogue: () => Catalogue;
   readonly db: Database;
@@ -25,7 +19,7 @@ type WatchDeps = Pick<WorkflowCheckDeps, 'readSecret' | 'own'> & {
  * Compares each workflow until it fits, at the start and when the catalogue has changed, and again while its pool cools down because
  * its server was unreachable. The pool of one that cannot run takes no task meanwhile; a server that is down only makes a warning.
  */
-export function watchComfyGraphs({ catalogue, db, log, ...deps }: WatchDeps): ComfyGraphWatch {
+export function watchComfyGraphs({ catalogue, db, log, ...deps }: WatchDeps) {
   const fitting = new Set<string>();
   const logged = new Map<string, string>();
   const stopping = new AbortController();
@@ -64,6 +58,7 @@ export function watchComfyGraphs({ catalogue, db, log, ...deps }: WatchDeps): Co
   const stop = checks.watch('this worker');
   void checks.run().catch(() => {});
   return {
+    /** Compares the workflows that have not been found to fit. */
     check: checks.run,
     close: async () => {
       stop();

@@ -7,7 +7,7 @@ import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { JobBase, Next, Stop } from './attempt-job.ts';
 import { endProviderJob, type JobEnd, recordUpstreamEnd } from './job-ends.ts';
 import { failureFor, providerFailures } from './job-failures.ts';
-import { listProviderJobs } from './provider-jobs.ts';
+import { type JobName, listProviderJobs } from './provider-jobs.ts';
 import { type CooldownReason, recordPoolFailure } from './provider-pools.ts';
 
 // The end of a job decides whether its task ends, too, or makes another job. Each end is committed with its reason, so that a retried
@@ -16,8 +16,7 @@ import { type CooldownReason, recordPoolFailure } from './provider-pools.ts';
 type EndDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEvents };
 /** The attempt that follows the job. */
 type Following = { readonly deps: EndDeps; readonly task: Pick<Task, 'taskId' | 'param'> };
-type JobRow = Pick<JobBase, 'taskId' | 'ordinal'>;
-type SubmittedJob = Pick<JobBase, 'taskId' | 'ordinal' | 'open'> & {
+type SubmittedJob = Pick<JobBase, keyof JobName | 'open'> & {
   /** Unix milliseconds; now by default. */
   readonly submittedAt?: number | undefined;
 };
@@ -25,7 +24,7 @@ type SubmittedJob = Pick<JobBase, 'taskId' | 'ordinal' | 'open'> & {
 /** Ends the job and counts it. Returns false if it has ended before; the first end stays. */
 export async function endJob(
   { db, events }: Pick<EndDeps, 'db' | 'events'>,
-  { taskId, ordinal }: JobRow,
+  { taskId, ordinal }: JobName,
   end: JobEnd & { readonly failure?: TaskFailure },
 ): Promise<boolean> {
   const ended = await endProviderJob(db, { taskId, ordinal, ...end });
@@ -39,7 +38,7 @@ export async function endJob(
  */
 export async function endJobWithTaskFailure(
   { deps }: { readonly deps: Pick<EndDeps, 'db' | 'events'> },
-  job: JobRow,
+  job: JobName,
   failure: TaskFailure,
   end: JobEnd,
 ): Promise<Stop> {
@@ -86,12 +85,9 @@ async function mayRepeatRefused(
   { onRefusedOutput }: Pick<JobTerms, 'onRefusedOutput'>,
   { kind, about }: UpstreamError,
 ): Promise<boolean> {
-  if (kind !== 'content' || !isOutput(about) || onRefusedOutput !== 'resubmit') return false;
+  const isOutput = about === 'output' || about === 'sound';
+  if (kind !== 'content' || !isOutput || onRefusedOutput !== 'resubmit') return false;
   return !(await listProviderJobs(db, taskId)).some(({ isRepeatable }) => isRepeatable);
-}
-
-function isOutput(about: UpstreamError['about']): boolean {
-  return about === 'output' || about === 'sound';
 }
 
 /** Jobs that may be made again in a task, where the operator allows it. */

@@ -22,8 +22,6 @@ const findTaskToRetry = maybeOne<{ readonly accountId: string; readonly isUnfini
   text: `select account_id as "accountId", ${isUnfinished} as "isUnfinished" from tasks where id = $1`,
 });
 
-type TaskRetry = { readonly taskId: string; readonly reason: string };
-
 /**
  * Ends the wait of a task. Returns undefined for an unknown task; a task that
  * has ended is left alone.
@@ -31,7 +29,7 @@ type TaskRetry = { readonly taskId: string; readonly reason: string };
 export function retryTaskAs(
   db: Database,
   actor: Actor,
-  { taskId, reason }: TaskRetry,
+  { taskId, reason }: { readonly taskId: string; readonly reason: string },
 ): Promise<{ readonly isRetried: boolean } | undefined> {
   return changeWithAudit<{ readonly isRetried: boolean } | undefined>(db, actor, async (transaction) => {
     const task = await findTaskToRetry(transaction, taskId);
@@ -65,13 +63,11 @@ select task_id as "taskId" from (
 ) waiting order by part, position, task_id limit ${maxRetried}`,
 });
 
-type ProviderRetry = { readonly provider: string; readonly reason: string };
-
 /** Returns the tasks to be woken. */
 export function retryProviderAs(
   db: Database,
   actor: Actor,
-  { provider, reason }: ProviderRetry,
+  { provider, reason }: { readonly provider: string; readonly reason: string },
 ): Promise<readonly string[]> {
   return changeWithAudit(db, actor, async (transaction) => {
     await endCooldownsOfProvider(transaction, provider);

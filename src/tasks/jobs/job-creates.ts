@@ -1,5 +1,5 @@
 import type { Database } from '../../platform/database/database.ts';
-import { many, none, one } from '../../platform/database/statement.ts';
+import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 import { mayExist } from './job-states.ts';
 import type { JobCost, JobName } from './provider-jobs.ts';
 import { isReserved } from './provider-pools.ts';
@@ -11,36 +11,25 @@ import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
 
 const taskIsUnfinished = `exists (select from tasks where id = $1 and ${isUnfinished})`;
 
-const insertIntent = {
+type Intended = Pick<JobName, 'ordinal'>;
+
+/**
+ * Commits the intent to create a job on our own machine, which needs no slot.
+ * Returns undefined if another attempt committed it first, or the task has ended.
+ */
+export const intendOwnMachineJob = maybeOne<
+  Intended,
+  [job: JobName & { readonly provider: string; readonly jobId?: string }]
+>({
   name: 'intend-provider-job',
   text: `
 insert into provider_jobs (task_id, ordinal, provider, job_id, intended_at) select $1::uuid, $2::int, $3::text, $4::text, now()
 where ${taskIsUnfinished}
 on conflict do nothing returning ordinal`,
-};
+  values: ({ taskId, ordinal, provider, jobId }) => [taskId, ordinal, provider, jobId],
+});
 
-/**
- * Commits the intent to create a job on our own machine, which needs no slot.
- * Returns false if another attempt committed it first, or the task has ended.
- */
-export async function intendOwnMachineJob(
-  db: Database,
-  { taskId, ordinal, provider, jobId }: JobName & { readonly provider: string; readonly jobId?: string },
-): Promise<boolean> {
-  return (await db.run(insertIntent, [taskId, ordinal, provider, jobId])).length > 0;
-}
-
-const intendReserved = {
-  name: 'intend-reserved-job',
-  text: `
-with known as (insert into provider_configs (hash, config) values ($4, $5) on conflict do nothing)
-update provider_jobs set intended_at = now(), config_hash = $4, job_id = $6,
-  cost_micros = $7, cost_currency = $8, cost_basis = $9
-where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved} and ${taskIsUnfinished}
-returning ordinal`,
-};
-
-export type ReservedJob = JobName & {
+type ReservedJob = JobName & {
   readonly pool: string;
   /** SHA-256 of `config`, in hex. */
   readonly configHash: string;
@@ -52,16 +41,24 @@ export type ReservedJob = JobName & {
 };
 
 /**
- * Commits the intent to create the job whose slot is reserved. Returns false if another attempt was first, the reservation has
+ * Commits the intent to create the job whose slot is reserved. Returns undefined if another attempt was first, the reservation has
  * expired, or the task has ended; a create then could pay for a second job.
  */
-export async function intendReservedJob(db: Database, job: ReservedJob): Promise<boolean> {
-  const { taskId, ordinal, pool, configHash, config, jobId, cost } = job;
-  const values = [configHash, config, jobId, cost?.micros, cost?.currency, cost?.basis ?? 'unknown'];
-  return (await db.run(intendReserved, [taskId, ordinal, pool, ...values])).length > 0;
-}
+export const intendReservedJob = maybeOne<Intended, [job: ReservedJob]>({
+  name: 'intend-reserved-job',
+  text: `
+with known as (insert into provider_configs (hash, config) values ($4, $5) on conflict do nothing)
+update provider_jobs set intended_at = now(), config_hash = $4, job_id = $6,
+  cost_micros = $7, cost_currency = $8, cost_basis = $9
+where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved} and ${taskIsUnfinished}
+returning ordinal`,
+  values: ({ taskId, ordinal, pool, configHash, config, jobId, cost }) => {
+    const costs = [cost?.micros, cost?.currency, cost?.basis ?? 'unknown'];
+    return [taskId, ordinal, pool, configHash, config, jobId, ...costs];
+  },
+});
 
-const recordSubmitted = {
+const recordSubmitted = maybeOne<{ readonly isOpen: boolean }, [job: SubmittedJob]>({
   name: 'record-provider-job',
   text: `
 update provider_jobs created set job_id = $3, handle = coalesce($4::json, handle), submitted_at = coalesce(submitted_at, now()),
@@ -73,7 +70,8 @@ where task_id = $1 and ordinal = $2 and not ($5 and outcome = 'not_created' and 
   where later.task_id = $1 and later.ordinal > $2 and later.provider = created.provider and later.intended_at is not null
     and (later.job_id is null or later.job_id = $3) and (later.outcome is null or later.outcome = 'success')))
 returning outcome is distinct from 'abandoned' as "isOpen"`,
-};
+  values: ({ taskId, ordinal, jobId, handle, isNamed = false }) => [taskId, ordinal, jobId, handle, isNamed],
+});
 
 type SubmittedJob = JobName & {
   readonly jobId: string;
@@ -89,10 +87,9 @@ type SubmittedJob = JobName & {
  */
 export async function recordProviderJob(
   db: Database,
-  { taskId, ordinal, jobId, handle, isNamed = false }: SubmittedJob,
+  job: SubmittedJob,
 ): Promise<'recorded' | 'abandoned' | 'repeated'> {
-  const values = [taskId, ordinal, jobId, handle === undefined ? undefined : JSON.stringify(handle), isNamed];
-  const [row] = await db.run<{ isOpen: boolean }>(recordSubmitted, values);
+  const row = await recordSubmitted(db, job);
   if (row === undefined) return 'repeated';
   return row.isOpen ? 'recorded' : 'abandoned';
 }

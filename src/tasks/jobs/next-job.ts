@@ -129,7 +129,7 @@ async function candidates(deps: RoutingDeps, task: RoutedTask, jobs: readonly Pr
  * upstreams has stored its own, and one of our own machine has none.
  */
 async function tiersOf(deps: RoutingDeps, { taskId, param }: RoutedTask): Promise<Tiers> {
-  return deps.models().get(param.model)?.tiers ?? (await readTiers(deps.db, taskId)) ?? [];
+  return deps.models().get(param.model)?.tiers ?? (await readTiers(deps.db, taskId))?.tiers ?? [];
 }
 
 /**

@@ -6,7 +6,7 @@ export const costBases = ['reported', 'estimated', 'unknown'] as const;
 /** Micro-units of a currency: 1,000,000 are one dollar. */
 export type JobCost = { readonly micros: number; readonly currency: string; readonly basis: 'reported' | 'estimated' };
 
-/** The primary key of a job. */
+/** The primary key of a job: its task, and its number among all jobs of the task. */
 export type JobName = { readonly taskId: string; readonly ordinal: number };
 
 /** One create at an upstream. For an intended one without `jobId` it is unknown whether a job exists. */

@@ -1,6 +1,6 @@
 import type { Actor } from '../../accounts/operators/operator.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, none } from '../../platform/database/statement.ts';
+import { many, none, one } from '../../platform/database/statement.ts';
 import { jobStates, mayExist } from './job-states.ts';
 import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 
@@ -75,7 +75,9 @@ where pool = $1 and cooling_reason = any($2)`,
 export const providerStates = ['enabled', 'draining', 'off'] as const;
 export type ProviderSwitch = (typeof providerStates)[number];
 
-const writeSwitch = {
+type Switching = { readonly provider: string; readonly state: ProviderSwitch; readonly reason: string };
+
+const writeSwitch = one<{ before: ProviderSwitch; cleared: boolean }, [set: Switching, who: string]>({
   name: 'set-provider-switch',
   text: `
 with before as (select state from provider_switches where provider = $1),
@@ -88,20 +90,16 @@ written as (
   where provider = $1 and $2 = 'enabled' and failures > 0 returning pool
 )
 select coalesce((select state from before), 'enabled') as before, exists (select from cleared) as cleared`,
-};
+  values: ({ provider, state, reason }, who) => [provider, state, reason, who],
+});
 
 /** Sets the operator's switch. Enabling a provider ends its cooldowns. The audit log records changes only. */
-export async function setProviderSwitchAs(
-  db: Database,
-  actor: Actor,
-  { provider, state, reason }: { provider: string; state: ProviderSwitch; reason: string },
-): Promise<void> {
+export async function setProviderSwitchAs(db: Database, actor: Actor, set: Switching): Promise<void> {
   await changeWithAudit(db, actor, async (transaction) => {
-    const values = [provider, state, reason, actor.name];
-    const [row] = await transaction.run<{ before: ProviderSwitch; cleared: boolean }>(writeSwitch, values);
-    if (row?.before === state && !row.cleared) return { answer: undefined };
-    const details = { provider, state, before: row?.before, reason };
-    return { answer: undefined, done: { action: 'providers.set', details } };
+    const { before, cleared } = await writeSwitch(transaction, set, actor.name);
+    const { provider, state, reason } = set;
+    if (before === state && !cleared) return { answer: undefined };
+    return { answer: undefined, done: { action: 'providers.set', details: { provider, state, before, reason } } };
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, one } from '../../platform/database/statement.ts';
 import { isReserved, type ProviderSwitch, type CooldownReason, mayRun, takesSlot } from './provider-pools.ts';
+import type { JobName } from './provider-jobs.ts';
 import { isFinished } from '../../catalogue/tasks/task-conditions.ts';
 
 // A pool has a limit of jobs at the same time, over all workers. The job's own row in `provider_jobs` takes the slot, so no crash of
@@ -11,10 +12,8 @@ import { isFinished } from '../../catalogue/tasks/task-conditions.ts';
 // - A task that was declined by the upstream goes behind the next task of its account, so that one bad request does not block the queue.
 // - A free slot is offered to the first task of the queue. If it does not repeat its request in time, the slot is offered to the next.
 
-export type SlotRequest = {
-  readonly taskId: string;
-  /** The number of the job's row. A row whose create was not sent is used again. */
-  readonly ordinal: number;
+/** A job's row whose create was not sent is used again. */
+export type SlotRequest = JobName & {
   readonly accountId: string;
   readonly pool: string;
   readonly provider: string;

@@ -22,12 +22,7 @@ export async function saveTaskTiers(db: Database, taskId: string, tiers: Tiers):
   if (Buffer.byteLength(text) <= maxBytes) await saveTiers(db, taskId, hash('sha256', text), text);
 }
 
-const findTiers = maybeOne<{ readonly tiers: Tiers }, [taskId: string]>({
+export const readTiers = maybeOne<{ readonly tiers: Tiers }, [taskId: string]>({
   name: 'find-tiers',
   text: `select config as tiers from tasks join provider_configs on hash = tiers_hash where id = $1`,
 });
-
-/** Reads the tiers stored for the task. */
-export async function readTiers(db: Database, taskId: string): Promise<Tiers | undefined> {
-  return (await findTiers(db, taskId))?.tiers;
-}

@@ -48,7 +48,10 @@ export async function countTasks(db: Pick<Database, 'run'>, filter: CountFilter)
   const counted = taskGroups.map((group): [TaskGroup, TaskCount] => {
     const of = rows.filter((row) => row.part === partOf(group));
     const matching = of.filter((row) => groupOf(row) === group);
-    return [group, { tasks: sum(matching.map((row) => row.matching)), isExact: readAll(of) }];
+    return [
+      group,
+      { tasks: sum(matching.map((row) => row.matching)), isExact: sum(of.map(({ read }) => read)) <= maxCountedTasks },
+    ];
   });
   // `taskGroups` lists every group.
   return Object.fromEntries(counted) as TaskCounts;
@@ -61,10 +64,6 @@ function partOf(group: TaskGroup): Part {
 
 function groupOf({ state, failCode }: CountedRow): TaskGroup {
   return state === 'fail' ? failOutcome(failCode ?? 'internal') : state;
-}
-
-function readAll(rows: readonly CountedRow[]): boolean {
-  return sum(rows.map(({ read }) => read)) <= maxCountedTasks;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,7 +1,6 @@
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
-import type { Database } from '../../platform/database/database.ts';
-import { type AgedPageQuery, many, one } from '../../platform/database/statement.ts';
+import { type AgedPageQuery, many, maybeOne, one } from '../../platform/database/statement.ts';
 
 export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
   readonly model: string;
@@ -40,30 +39,22 @@ order by created_at, id limit $3`,
   values: ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
 });
 
-const markStuckTask = {
+/**
+ * Records since when (Unix milliseconds) the code of the task's workflow has
+ * failed; undefined if it runs again. Returns undefined if that is not new.
+ */
+export const markStuck = maybeOne<{ readonly id: string }, [taskId: string, since: number | undefined]>({
   name: 'mark-stuck-task',
   text: `
 update tasks set stuck_since = to_timestamp($2::float8 / 1000)
 where id = $1 and ${isUnfinished}
   and stuck_since is distinct from to_timestamp($2::float8 / 1000)
 returning id`,
-};
+});
 
-/**
- * Records since when (Unix milliseconds) the code of the task's workflow has
- * failed; undefined if it runs again. Returns whether that is new.
- */
-export async function markStuck(db: Database, taskId: string, since: number | undefined): Promise<boolean> {
-  return (await db.run(markStuckTask, [taskId, since])).length > 0;
-}
-
-const countStuck = one<{ tasks: number }>({
+export const countStuckTasks = one<{ tasks: number }>({
   name: 'count-stuck-tasks',
   text: `
 select count(*)::int as tasks from tasks
 where stuck_since is not null and ${isUnfinished}`,
 });
-
-export async function countStuckTasks(db: Database): Promise<number> {
-  return (await countStuck(db)).tasks;
-}

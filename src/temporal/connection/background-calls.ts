@@ -14,10 +14,8 @@ export type BackgroundCalls<Input> = {
 const concurrency = 8;
 /** The maximum of calls that wait in memory. Further ones are dropped. */
 const maxWaiting = 10_000;
-export type BackgroundLimits = {
-  /** Between two attempts while Temporal is unavailable. */
-  readonly probePauseMs: number;
-};
+/** Between two attempts while Temporal is unavailable. */
+const defaultLimits = { probePauseMs: 500 };
 
 /**
  * Makes calls to Temporal after the response to a client, at most eight at the
@@ -30,7 +28,7 @@ export type BackgroundLimits = {
 export function createBackgroundCalls<Input>(
   send: (input: Input) => Promise<unknown>,
   onError: (error: unknown, input: Input) => void,
-  { probePauseMs }: BackgroundLimits = { probePauseMs: 500 },
+  { probePauseMs } = defaultLimits,
 ): BackgroundCalls<Input> {
   const limit = pLimit(concurrency);
   let isDraining = false;

@@ -67,15 +67,15 @@ export function callWithin<T>(client: Client, limitMs: number, calls: () => Prom
 
 /** gRPC's DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and UNAVAILABLE: the same call may succeed later. */
 const unavailableCodes: readonly (number | undefined)[] = [4, 8, 14];
-const notFoundCode = 5;
 
 /** True if Temporal was unreachable or timed out; false for a call that it rejected. */
 export function isUnavailable(error: unknown): boolean {
   return unavailableCodes.includes(grpcCode(error));
 }
 
+/** gRPC's NOT_FOUND. */
 export function isNotFound(error: unknown): boolean {
-  return grpcCode(error) === notFoundCode;
+  return grpcCode(error) === 5;
 }
 
 /** Returns the number of a gRPC status; undefined for any other error. */

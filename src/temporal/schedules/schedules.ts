@@ -97,15 +97,13 @@ export async function createMissingSchedule(client: Client, queues: TaskQueues, 
   return true;
 }
 
-export type ScheduleState = { readonly id: string; readonly state: 'active' | 'paused' | 'missing' };
-
-export async function readSchedule(client: Client, queues: TaskQueues, name: ScheduleName): Promise<ScheduleState> {
+export async function readSchedule(client: Client, queues: TaskQueues, name: ScheduleName) {
   const id = scheduleId(queues, name);
   try {
     const { state } = await callWithin(client, limitMs, () => client.schedule.getHandle(id).describe());
-    return { id, state: state.paused ? 'paused' : 'active' };
+    return { id, state: state.paused ? 'paused' : 'active' } as const;
   } catch (error) {
-    if (error instanceof ScheduleNotFoundError || isNotFound(error)) return { id, state: 'missing' };
+    if (error instanceof ScheduleNotFoundError || isNotFound(error)) return { id, state: 'missing' } as const;
     throw error;
   }
 }

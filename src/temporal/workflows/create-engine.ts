@@ -1,12 +1,17 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import type { DeliveryToStart, Engine, TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
 import { callbackWorkflowId, closingWorkflowId, type TaskQueues, taskWorkflowId } from '../connection/task-queues.ts';
-import type { closeAccount, deliverCallback, redeliverSignal, videoTask } from '../../../workflows/index.ts';
+import type {
+  closeAccount,
+  deliverCallback,
+  redeliverSignal,
+  testProvider,
+  videoTask,
+} from '../../../workflows/index.ts';
 import { callWithin } from '../connection/connect.ts';
 import { describeTask, describeWorkflow, unlessMissing } from './describe-task.ts';
 import { forgetTask } from './forget-task.ts';
 import { retryNow } from './retry-now.ts';
-import { runProviderTest } from './run-provider-test.ts';
 import { searchAttributes } from '../connection/search-attributes.ts';
 
 const limitMs = 10_000;
@@ -95,6 +100,24 @@ function deliveryOptions(queues: TaskQueues, { deliveryId, accountId }: Delivery
     typedSearchAttributes: [{ key: searchAttributes.accountId, value: accountId }],
     staticSummary: `delivery ${deliveryId}`,
   };
+}
+
+/** More than the timeouts of the workflow's activity. */
+const testLimitMs = 25_000;
+
+/** Simultaneous tests of a provider share one workflow. */
+function runProviderTest(client: Client, queues: TaskQueues, provider: string) {
+  return callWithin(client, testLimitMs, () =>
+    client.workflow.execute<typeof testProvider>('testProvider', {
+      workflowId: `${queues.tasks}-test-provider-${provider}`,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      // A timeout leaves nothing to clean up.
+      workflowExecutionTimeout: testLimitMs,
+      taskQueue: queues.tasks,
+      args: [{ provider }],
+      staticSummary: `test of provider ${provider}`,
+    }),
+  );
 }
 
 async function started(client: Client, start: () => Promise<unknown>): Promise<boolean> {

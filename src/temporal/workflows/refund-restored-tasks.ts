@@ -6,8 +6,9 @@ import { listUnfinishedTasks } from '../../tasks/list/unfinished-tasks.ts';
 import { listKnownTasks } from '../../tasks/list/task-reports.ts';
 import { failAndRefund } from '../../tasks/task-rows.ts';
 import { freshMs, readPollers } from '../connection/server-facts.ts';
-import { terminateClosings, terminateUnknownTasks } from './terminate-outdated.ts';
 import { queueNames, type TaskQueues } from '../connection/task-queues.ts';
+import { isLowerCaseUuid } from '../../platform/text/uuid.ts';
+import { unlessMissing } from './describe-task.ts';
 
 const restoredFailure: TaskFailure = {
   failCode: 'terminated',
@@ -17,14 +18,12 @@ const restoredFailure: TaskFailure = {
 const pageSize = 500;
 const concurrency = 8;
 
-export type RestoredTasks = { readonly refunded: number; readonly terminated: number };
-
 /**
  * Refunds the unfinished tasks of an older database rather than making them again, because their jobs may have been made, and paid for,
  * since the backup. Terminates workflows of tasks that were accepted after it. Safe to repeat; a repeated call may find more, because
  * Temporal lists workflows with a delay. No worker may run meanwhile: see `findPollingWorker`.
  */
-export async function refundRestoredTasks(db: Database, client: Client, queues: TaskQueues): Promise<RestoredTasks> {
+export async function refundRestoredTasks(db: Database, client: Client, queues: TaskQueues) {
   const limit = pLimit(concurrency);
   let refunded = 0;
   for (;;) {
@@ -36,10 +35,46 @@ export async function refundRestoredTasks(db: Database, client: Client, queues: 
     const ended = await Promise.all(page.map((task) => limit(refund, task)));
     refunded += ended.filter(({ changed }) => changed).length;
   }
-  const listKnown = async (taskIds: readonly string[]) =>
-    (await listKnownTasks(db, taskIds)).map(({ taskId }) => taskId);
-  const unknown = await terminateUnknownTasks(client, queues, listKnown);
+  const unknown = await terminateUnknownTasks(db, client, queues);
   return { refunded, terminated: unknown + (await terminateClosings(client, queues)) };
+}
+
+/** Terminates the workflows of tasks that the database does not have, and returns how many. */
+async function terminateUnknownTasks(db: Database, client: Client, { tasks }: TaskQueues): Promise<number> {
+  let terminated = 0;
+  const endUnknown = async (taskIds: readonly string[]) => {
+    const known = new Set((await listKnownTasks(db, taskIds)).map(({ taskId }) => taskId));
+    for (const taskId of taskIds)
+      if (!known.has(taskId)) terminated += await terminate(client, taskId, 'the task is not in the restored database');
+  };
+  let page: string[] = [];
+  for await (const workflowId of listRunning(client, 'videoTask', tasks)) {
+    // Any other id was mistyped by an operator; its workflow ends on its own.
+    if (isLowerCaseUuid(workflowId)) page.push(workflowId);
+    if (page.length < pageSize) continue;
+    await endUnknown(page);
+    page = [];
+  }
+  await endUnknown(page);
+  return terminated;
+}
+
+/** Terminates the workflows that empty closed accounts, and returns how many. `reconcile` starts those of the restored database. */
+async function terminateClosings(client: Client, { tasks }: TaskQueues): Promise<number> {
+  let terminated = 0;
+  for await (const workflowId of listRunning(client, 'closeAccount', tasks))
+    terminated += await terminate(client, workflowId, 'the database was restored from a backup');
+  return terminated;
+}
+
+async function* listRunning(client: Client, workflowType: string, taskQueue: string): AsyncGenerator<string> {
+  const query = `WorkflowType = '${workflowType}' AND TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`;
+  for await (const { workflowId } of client.workflow.list({ query, pageSize })) yield workflowId;
+}
+
+async function terminate(client: Client, workflowId: string, reason: string): Promise<0 | 1> {
+  const handle = client.workflow.getHandle(workflowId);
+  return (await unlessMissing(client, () => handle.terminate(reason))) === undefined ? 0 : 1;
 }
 
 /**

@@ -173,8 +173,8 @@ test('a task that ends after its slot was reserved gets no job', async () => {
   const row = { taskId, ordinal: 1, pool: 'ended/model' };
   assert.equal((await reserveSlot(db, { ...row, accountId, provider: 'ended', limit: 1 })).kind, 'granted');
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
-  assert.equal(await intendReservedJob(db, { ...row, configHash: 'b'.repeat(64), config: '{}' }), false);
-  assert.equal(await intendOwnMachineJob(db, { taskId, ordinal: 2, provider: 'preview', jobId: taskId }), false);
+  assert.equal(await intendReservedJob(db, { ...row, configHash: 'b'.repeat(64), config: '{}' }), undefined);
+  assert.equal(await intendOwnMachineJob(db, { taskId, ordinal: 2, provider: 'preview', jobId: taskId }), undefined);
 });
 
 test('a lost create that was given up stays a rival of others, because its job may be the one in the list', async () => {

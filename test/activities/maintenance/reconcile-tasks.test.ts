@@ -66,23 +66,23 @@ for (const [what, workflow] of [
   test(`a task whose code ${what} is counted as stuck and not refunded`, async () => {
     const taskId = await accepted(workflow());
     assert.equal((await run(activities().reconcileTasks)).refunded, 0);
-    assert.deepEqual([await failCodeOf(taskId), calls, await countStuckTasks(database.db)], [undefined, [], 1]);
+    assert.deepEqual([await failCodeOf(taskId), calls, (await countStuckTasks(database.db)).tasks], [undefined, [], 1]);
   });
 }
 
 test('a task whose code continues is no longer counted as stuck', async () => {
   const taskId = await accepted(failing(5, 1));
   await run(activities().reconcileTasks);
-  assert.equal(await countStuckTasks(database.db), 1);
+  assert.equal((await countStuckTasks(database.db)).tasks, 1);
   workflows.set(taskId, running);
   await run(activities().reconcileTasks);
-  assert.equal(await countStuckTasks(database.db), 0);
+  assert.equal((await countStuckTasks(database.db)).tasks, 0);
 });
 
 test('a refunded task is no longer counted as stuck', async () => {
   await accepted(failing(12, 1));
   await run(activities().reconcileTasks);
-  assert.equal(await countStuckTasks(database.db), 0);
+  assert.equal((await countStuckTasks(database.db)).tasks, 0);
 });
 
 test('the refund with its true reason precedes the termination, which is retried until Temporal responds', async () => {

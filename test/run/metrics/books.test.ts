@@ -74,7 +74,7 @@ test('tasks whose workflow code fails are seen at /metrics until it goes on or t
     await acceptTestTask(database.db, accountId, taskParam('ends')),
   ];
   assert.equal(await metric('videogen_stuck_tasks'), 0);
-  for (const taskId of [goesOn, ends]) assert.equal(await markStuck(database.db, taskId, Date.now()), true);
+  for (const taskId of [goesOn, ends]) assert.equal((await markStuck(database.db, taskId, Date.now()))?.id, taskId);
   assert.equal(await metric('videogen_stuck_tasks'), 2);
   await markStuck(database.db, goesOn, undefined);
   await failAndRefund(database.db, ends, { failCode: 'internal', failMsg: 'A test.' });

@@ -2,7 +2,6 @@ import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import {
   type Cost,
   type UpstreamError,
-  type GeneratedVideo,
   type JobStatus,
   type PolledProvider,
   type RecoverOutcome,
@@ -39,8 +38,6 @@ export type FakeOptions = {
   readonly instant?: boolean;
   /** Of every running job, 0 to 100; none by default. */
   readonly progress?: number;
-  /** A poster comes with each video; true by default. */
-  readonly hasPosters?: boolean;
   /** The job is made, and the answer to that never arrives. */
   readonly losesAnswers?: boolean;
   /** Returns the refusal of a create, or undefined for one that makes a job. */
@@ -63,14 +60,10 @@ export type FakeOptions = {
 const traits = { maxBatch: 10, minPollMs: 5, maxPollsPerSecond: 100, submitTimeoutMs: 60_000 } as const;
 
 export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
-  const { name = 'fake', instant = true, progress, hasPosters = true, fault, lostVideos = 0 } = options;
+  const { name = 'fake', instant = true, progress, fault, lostVideos = 0 } = options;
   const jobs: FakeJob[] = [];
   const asked: string[] = [];
   const jobOf = (jobKey: string) => jobs.find((job) => job.jobKey === jobKey);
-  const delivered = async (folder: string): Promise<GeneratedVideo> => {
-    const { path, posterPath } = await copyInstantClip(folder);
-    return hasPosters ? { path, posterPath } : { path };
-  };
   const statusOf = (job: FakeJob | undefined): JobStatus => {
     if (job === undefined || options.forgets === true) return { state: 'missing' };
     if (job.state === 'running') return { state: 'running', ...(progress !== undefined && { progress }) };
@@ -107,7 +100,7 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
       const job = jobOf(jobKey);
       if (job !== undefined && jobs.indexOf(job) < lostVideos) throw new VideoLost('the upstream has lost the job');
       if (job?.state !== 'done') throw new TaskError('internal', 'There is no video.');
-      return delivered(workFolder);
+      return await copyInstantClip(workFolder);
     },
     cancel: async ({ jobKey }) => {
       const job = jobOf(jobKey);

@@ -135,7 +135,7 @@ async function withTask(
       },
       describe: () => engine.describeTask(taskId),
       task: async () => (await findTask(db, taskId)) ?? assert.fail(),
-      isStuck: async () => (await countStuckTasks(db)) === 1,
+      isStuck: async () => (await countStuckTasks(db)).tasks === 1,
       entries: () => entryKinds(db, taskId),
       attempts: async () => (await client.workflow.getHandle(taskId).describe()).raw.pendingWorkflowTask?.attempt ?? 0,
       poll: (signal) => {

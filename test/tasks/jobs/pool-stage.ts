@@ -36,9 +36,9 @@ export function poolStage() {
     reserve: ({ taskId, accountId }: Waiter, limit: number, ordinal = 1): Promise<Admission> =>
       reserveSlot(database.db, { taskId, accountId, ordinal, pool: stage.pool, provider, limit }),
     kindOf: async (admission: Promise<Admission>) => (await admission).kind,
-    intend: ({ taskId }: Waiter, ordinal = 1) => {
+    intend: async ({ taskId }: Waiter, ordinal = 1) => {
       const config = { configHash: 'a'.repeat(64), config: '{}' };
-      return intendReservedJob(database.db, { taskId, ordinal, pool: stage.pool, ...config });
+      return (await intendReservedJob(database.db, { taskId, ordinal, pool: stage.pool, ...config })) !== undefined;
     },
     fail: (reason: 'busy' | 'operator' = 'busy') => {
       const cooldown = { baseMs: 3_600_000, maxMs: 60 * 3_600_000, isOfProvider: reason === 'operator' };
