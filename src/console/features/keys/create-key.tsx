@@ -67,7 +67,7 @@ function CreateKeyDialog({ account, onClose }: OfAccount & { readonly onClose: (
       <SelectField label={keysText.expires} value={expiry} options={expiries} onValue={setExpiry} />
       <ModelChecks chosen={models} isOwn={account === undefined} onChosen={setModels} />
       <LimitsFold>
-        <p class="hint">{keysText.limitsHint}</p>
+        <p class="under">{keysText.limitsHint}</p>
         <CapFields field={field} path="caps." />
       </LimitsFold>
       <CheckField label={keysText.kie} hint={keysText.kieHint} isChecked={isKie} onValue={setKie} />
@@ -105,7 +105,7 @@ function ModelChecks({ isOwn, chosen, onChosen }: ModelProps) {
   if (models.length < 2) return null;
   return (
     <Fold title={keysText.models} isGiven={false} problem={null}>
-      <p class="hint">{keysText.modelsHint}</p>
+      <p class="under">{keysText.modelsHint}</p>
       <Checks
         label={keysText.models}
         options={models.map(({ model }) => model)}

@@ -76,11 +76,7 @@ function BuyDialog({ sale, onClose }: { readonly sale: Sale; readonly onClose: (
 }
 
 export function TestMode() {
-  return (
-    <Notice tone="warn" title={paymentsText.testTitle}>
-      <p>{paymentsText.testLead}</p>
-    </Notice>
-  );
+  return <Notice tone="warn" title={paymentsText.testTitle} text={paymentsText.testLead} />;
 }
 
 type CardProps = {
@@ -93,7 +89,7 @@ type CardProps = {
 function PackageCard({ offer, saving, isChosen, onChoose }: CardProps) {
   const { package: name, title, credits: amount, price } = offer;
   return (
-    <label class="package">
+    <label class="option package">
       <input type="radio" name="package" value={name} checked={isChosen} onChange={onChoose} />
       <span class="row">
         <bdi class="title">{title}</bdi>
@@ -101,7 +97,9 @@ function PackageCard({ offer, saving, isChosen, onChoose }: CardProps) {
       </span>
       <strong class="number">{credits(amount)}</strong>
       <span class="price">{priceOf(price.minorUnits, price.currency)}</span>
-      <small>{paymentsText.perThousand(priceOf((price.minorUnits / amount) * 1000, price.currency))}</small>
+      <small class="soft">
+        {paymentsText.perThousand(priceOf((price.minorUnits / amount) * 1000, price.currency))}
+      </small>
     </label>
   );
 }

@@ -5,7 +5,7 @@ import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { CreditCard, ExternalLink } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { credits, priceOf } from '../../ui/figures.tsx';
-import type { Column } from '../../ui/lists/table.tsx';
+import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TestMode, useSale } from './buy-credits.tsx';
@@ -28,7 +28,7 @@ export function OwnPurchases() {
         rowKey={({ topUpId }) => topUpId}
         columns={columns}
         everyMs={15_000}
-        empty={{ icon: CreditCard, title: text.none, children: <p>{text.noneAdvice}</p> }}
+        empty={{ icon: CreditCard, title: text.none, text: text.noneAdvice }}
       />
     </>
   );
@@ -61,7 +61,7 @@ export function Purchases({ accountId }: { readonly accountId?: string }) {
       empty={{
         icon: CreditCard,
         title: text.none,
-        children: <p>{accountId === undefined ? text.noneAdvice : text.noneOfAccount}</p>,
+        text: accountId === undefined ? text.noneAdvice : text.noneOfAccount,
       }}
     />
   );
@@ -86,7 +86,7 @@ const rest: readonly Column<PurchaseView>[] = [
   { title: text.state, cell: (purchase) => <PurchaseState purchase={purchase} /> },
   { title: text.amount, kind: 'end', cell: ({ price }) => priceOf(price.minorUnits, price.currency) },
   { title: text.date, kind: 'end', cell: ({ paidTime, createTime }) => <Time ms={paidTime ?? createTime} /> },
-  { title: text.actions, kind: 'actions', cell: (purchase) => <ReceiptLink purchase={purchase} /> },
+  { ...actionColumn, cell: (purchase) => <ReceiptLink purchase={purchase} /> },
 ];
 
 const columns: readonly Column<PurchaseView>[] = [head, ...rest];

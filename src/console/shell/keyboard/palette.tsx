@@ -94,7 +94,7 @@ function GoalList({ id, goals, index, onClose }: ListProps) {
           onClick={onClose}
         >
           <span>{label}</span>
-          <small>{group}</small>
+          <small class="soft">{group}</small>
         </Link>
       ))}
     </div>

@@ -96,7 +96,7 @@ export function InfoDialog({ children, ...dialog }: InfoProps) {
   );
 }
 
-type OpenProps = Omit<ButtonProps, 'onClick' | 'children' | 'icon'> & {
+export type DialogButtonProps = Omit<ButtonProps, 'onClick' | 'children' | 'icon'> & {
   readonly label: string;
   readonly icon?: Icon;
   /** The dialog, while it is open. */
@@ -104,7 +104,7 @@ type OpenProps = Omit<ButtonProps, 'onClick' | 'children' | 'icon'> & {
 };
 
 /** A button and the dialog that it opens. */
-export function DialogButton({ label, icon: Icon, children, ...button }: OpenProps) {
+export function DialogButton({ label, icon: Icon, children, ...button }: DialogButtonProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>

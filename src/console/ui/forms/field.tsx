@@ -47,7 +47,7 @@ function useNotes({ hint, name }: Pick<FieldProps, 'hint' | 'name'>) {
   const notes = (
     <>
       {hint !== undefined && (
-        <p class="hint" id={`${id}-hint`}>
+        <p class="under" id={`${id}-hint`}>
           {hint}
         </p>
       )}
@@ -195,7 +195,7 @@ export function Segmented<Value extends string>({ label, value, options, onValue
       <legend>{label}</legend>
       <div class="segmented">
         {options.map((option) => (
-          <label key={option.value}>
+          <label key={option.value} class="option">
             <input
               type="radio"
               name={described.id}
