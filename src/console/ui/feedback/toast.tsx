@@ -14,7 +14,7 @@ export function toast(text: string, tone: Toast['tone'] = 'good'): void {
   for (const listener of listeners) listener({ id: lastId, text, tone });
 }
 
-/** Reports a failure whose place on the page shows none. */
+/** Reports a failure that no part of the page shows. */
 export function toastFailure(error: unknown): void {
   toast(failureOf(error).sentence, 'bad');
 }
