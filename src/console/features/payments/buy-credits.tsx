@@ -5,7 +5,7 @@ import { useRead } from '../../api/queries.ts';
 import { useIsOwner } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
-import { Dialog, DialogBody, DialogButton } from '../../ui/forms/dialog.tsx';
+import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { CreditCard } from '../../ui/controls/icons.ts';
 import { credits, priceOf } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
@@ -117,11 +117,11 @@ function savingOf(offer: Package, packages: readonly Package[]): number {
 function Leaving({ checkoutUrl, onClose }: { readonly checkoutUrl: string; readonly onClose: () => void }) {
   return (
     <Dialog title={paymentsText.opening} onClose={onClose}>
-      <DialogBody>
+      <div class="body">
         <p role="status">
           {paymentsText.openingLead} <a href={checkoutUrl}>{paymentsText.openingLink}</a>
         </p>
-      </DialogBody>
+      </div>
     </Dialog>
   );
 }

@@ -1,5 +1,6 @@
 import type { AdminTopUp, TopUp } from '../../api/contract.ts';
 import { Badge, StateDot, StateWord } from '../../ui/controls/badge.tsx';
+import { useIsOperator } from '../../api/session.ts';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { CreditCard, ExternalLink } from '../../ui/controls/icons.ts';
@@ -20,16 +21,7 @@ export function OwnPurchases() {
   return (
     <>
       {sale?.isTest === true && <TestMode />}
-      <List
-        noun={text.noun}
-        path="/api/console/v1/credits/top-ups"
-        query={{ limit: 30 }}
-        rows={({ topUps }) => topUps}
-        rowKey={({ topUpId }) => topUpId}
-        columns={columns}
-        everyMs={15_000}
-        empty={{ icon: CreditCard, title: text.none, text: text.noneAdvice }}
-      />
+      <Purchases />
     </>
   );
 }
@@ -46,22 +38,24 @@ const filters = [
   }),
 ];
 
-/** For operators: the purchases of one account, or of all. */
+/** The purchases of the account in the address; for operators those of one account, or of all. */
 export function Purchases({ accountId }: { readonly accountId?: string }) {
+  const isOperator = useIsOperator();
+  const isOfAll = isOperator && accountId === undefined;
   return (
     <List
       noun={text.noun}
-      path="/api/admin/v1/top-ups"
+      path={isOperator ? '/api/admin/v1/top-ups' : '/api/console/v1/credits/top-ups'}
       query={{ limit: 30, ...(accountId !== undefined && { accountId }) }}
-      filters={filters}
+      {...(isOperator && { filters })}
       rows={({ topUps }) => topUps}
       rowKey={({ topUpId }) => topUpId}
-      columns={accountId === undefined ? columnsOfAll : columnsOfOperators}
+      columns={isOfAll ? columnsOfAll : isOperator ? columnsOfOperators : columns}
       everyMs={15_000}
       empty={{
         icon: CreditCard,
         title: text.none,
-        text: accountId === undefined ? text.noneAdvice : text.noneOfAccount,
+        text: isOperator && !isOfAll ? text.noneOfAccount : text.noneAdvice,
       }}
     />
   );

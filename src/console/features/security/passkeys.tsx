@@ -6,7 +6,7 @@ import { send } from '../../api/call.ts';
 import { useAction, useRead } from '../../api/queries.ts';
 import { ActionButton } from '../../ui/forms/action-dialog.tsx';
 import { Button } from '../../ui/controls/button.tsx';
-import { Dialog, DialogActions, DialogBody, DialogButton } from '../../ui/forms/dialog.tsx';
+import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form } from '../../ui/forms/form.tsx';
 import { Fingerprint, Plus } from '../../ui/controls/icons.ts';
@@ -94,16 +94,16 @@ function AddPasskey({ onClose, onAdded }: AddProps) {
   return (
     <Dialog title={text.addTitle} onClose={onClose}>
       <Form class="" submission={add} onSubmit={() => add.mutate()}>
-        <DialogBody>
+        <div class="body">
           <p>{text.lead}</p>
           <TextField label={text.name} name="name" hint={text.nameHint} required value={name} onValue={setName} />
-        </DialogBody>
-        <DialogActions>
+        </div>
+        <footer>
           <Button onClick={onClose}>{text.cancel}</Button>
           <Button variant="primary" type="submit" busy={add.isPending}>
             {text.continue}
           </Button>
-        </DialogActions>
+        </footer>
       </Form>
     </Dialog>
   );

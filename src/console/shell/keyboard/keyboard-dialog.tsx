@@ -1,5 +1,5 @@
 import { Fragment } from 'preact';
-import { Dialog, DialogBody } from '../../ui/forms/dialog.tsx';
+import { Dialog } from '../../ui/forms/dialog.tsx';
 import { keyboardText } from './keyboard-text.ts';
 import type { NavLink } from '../nav.ts';
 
@@ -21,7 +21,7 @@ export function ShortcutList({ pages, onClose }: ListProps) {
   const toPages = pages.flatMap(({ key, title }) => (key === undefined ? [] : [[`g ${key}`, title] as const]));
   return (
     <Dialog title={words.title} onClose={onClose}>
-      <DialogBody>
+      <div class="body">
         <dl class="facts">
           {[...toPages, ...everywhere].map(([keys, effect]) => (
             <div key={effect}>
@@ -36,7 +36,7 @@ export function ShortcutList({ pages, onClose }: ListProps) {
             </div>
           ))}
         </dl>
-      </DialogBody>
+      </div>
     </Dialog>
   );
 }

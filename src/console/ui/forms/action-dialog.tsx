@@ -4,7 +4,7 @@ import type { Body, ReadPath, SendPath, Sent } from '../../api/call.ts';
 import { useSend } from '../../api/queries.ts';
 import { Button } from '../controls/button.tsx';
 import { ChangeButton } from './change-button.tsx';
-import { Dialog, DialogActions, DialogBody, DialogButton, type DialogButtonProps, waitReason } from './dialog.tsx';
+import { Dialog, DialogButton, type DialogButtonProps, waitReason } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
 import { toast } from '../feedback/toast.tsx';
@@ -61,7 +61,7 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
   return (
     <Dialog title={title} isWide={props.isWide} isBusy={send.isPending} onClose={onClose}>
       <Form class="" submission={send} onSubmit={() => send.mutate(body(reason.trim()))}>
-        <DialogBody>
+        <div class="body">
           {props.effect !== undefined && <p>{props.effect}</p>}
           {props.help !== undefined && <p class="soft">{props.help}</p>}
           {children}
@@ -80,8 +80,8 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
           {confirmText !== undefined && (
             <TextField label={`Type ${confirmText} to confirm`} autocomplete="off" value={typed} onValue={setTyped} />
           )}
-        </DialogBody>
-        <DialogActions>
+        </div>
+        <footer>
           <Button disabledReason={send.isPending ? waitReason : undefined} onClick={onClose}>
             {props.dismiss ?? 'Cancel'}
           </Button>
@@ -93,7 +93,7 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
           >
             {action}
           </ChangeButton>
-        </DialogActions>
+        </footer>
       </Form>
     </Dialog>
   );
