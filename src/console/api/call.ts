@@ -49,12 +49,11 @@ const uploadMs = 900_000;
 const requestMs = 60_000;
 
 /** POST of a file as it is. */
-export async function upload(file: Blob, { account }: Acting): Promise<{ url: string; previewUrl: string }> {
+export function upload(file: Blob, { account }: Acting): Promise<Sent<'/api/v1/uploads'>> {
   const headers = { ...headersOf(account), 'Content-Type': file.type };
   const init = { method: 'POST', headers, body: file };
   // The same holds here.
-  const sent = (await exchange('/api/v1/uploads', init, 'unanswered', uploadMs)) as Sent<'/api/v1/uploads'>;
-  return { url: sent.url, previewUrl: sent.previewUrl };
+  return exchange('/api/v1/uploads', init, 'unanswered', uploadMs) as Promise<Sent<'/api/v1/uploads'>>;
 }
 
 /** The query of an address, also for links that a browser follows, which carry no headers. */

@@ -67,12 +67,6 @@ export function useAccount() {
   return { accountId, name: view?.name ?? '', role: view && ('owner' as const), isView: view !== undefined };
 }
 
-/** Stores the response that begins or ends an operator's view of an account. */
-export function useChangeView() {
-  const client = useQueryClient();
-  return (me: Me) => replaceMe(client, me);
-}
-
 /** Also an operator who views the account reads what owners read. */
 export function useIsOwner(): boolean {
   return useAccount().role === 'owner';

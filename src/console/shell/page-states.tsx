@@ -25,20 +25,17 @@ export function NotLoaded() {
 }
 
 export function NotFound() {
-  const { page, title, text } = shellText.notFound;
-  return <NoPage icon={Compass} page={page} title={title} text={text} />;
+  return <NoPage icon={Compass} {...shellText.notFound} />;
 }
 
 /** The person has no role that this page requires. */
 export function Forbidden({ what }: { readonly what: string }) {
-  const { page, title } = shellText.forbidden;
-  return <NoPage icon={Lock} page={page} title={title} text={what} />;
+  return <NoPage icon={Lock} {...shellText.forbidden} text={what} />;
 }
 
 /** A user without a membership has this page alone. */
 export function NoAccount() {
-  const { page, title, text } = shellText.noMembership;
-  return <NoPage icon={Lock} page={page} title={title} text={text} hasLink={false} />;
+  return <NoPage icon={Lock} {...shellText.noMembership} hasLink={false} />;
 }
 
 type NoPageProps = {
@@ -52,8 +49,7 @@ type NoPageProps = {
 function NoPage({ icon, page, title, text, hasLink = true }: NoPageProps) {
   return (
     <Page title={page}>
-      <Empty icon={icon} title={title}>
-        <p>{text}</p>
+      <Empty icon={icon} title={title} text={text}>
         {hasLink && (
           <div class="row">
             <LinkButton href="/">{shellText.toOverview}</LinkButton>

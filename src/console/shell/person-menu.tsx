@@ -3,12 +3,11 @@ import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { brand } from '../api/page-brand.ts';
 import type { Me } from '../api/contract.ts';
-import { failureOf } from '../api/problem.ts';
 import { signOut, useSignedIn } from '../api/session.ts';
 import { deleteDrafts } from '../features/playground/draft/draft-storage-key.ts';
 import { signInPaths } from '../paths.ts';
 import { Menu } from '../ui/controls/menu.tsx';
-import { toast } from '../ui/feedback/toast.tsx';
+import { toastFailure } from '../ui/feedback/toast.tsx';
 import type { NavLink } from './nav.ts';
 import { shellText } from './shell-text.ts';
 
@@ -31,15 +30,12 @@ export function PersonMenu({ me, pages }: PersonMenuProps) {
   const signedIn = useSignedIn();
   const [, navigate] = useLocation();
   const leave = () =>
-    void signOut().then(
-      () => {
-        deleteDrafts();
-        signedIn(null);
-        // Without `next`: they left on purpose, and the next person at this browser may be another one.
-        navigate(signInPaths.signIn);
-      },
-      (error: unknown) => toast(failureOf(error).sentence, 'bad'),
-    );
+    void signOut().then(() => {
+      deleteDrafts();
+      signedIn(null);
+      // Without `next`: they left on purpose, and the next person at this browser may be another one.
+      navigate(signInPaths.signIn);
+    }, toastFailure);
   const trigger = (
     <>
       <CircleUser size={18} aria-hidden="true" />

@@ -39,7 +39,14 @@ function BrandLinks() {
   if (links.every(([, href]) => href === undefined)) return null;
   return (
     <nav class="brand-links" aria-label={shellText.links}>
-      {links.map(([label, href]) => href !== undefined && <a href={href}>{label}</a>)}
+      {links.map(
+        ([label, href]) =>
+          href !== undefined && (
+            <a class="soft" href={href}>
+              {label}
+            </a>
+          ),
+      )}
     </nav>
   );
 }

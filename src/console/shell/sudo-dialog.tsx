@@ -5,7 +5,7 @@ import type { Me } from '../api/contract.ts';
 import { signInWithPasskey } from '../api/browser-passkeys.ts';
 import { useAction } from '../api/queries.ts';
 import { Button } from '../ui/controls/button.tsx';
-import { Dialog, DialogActions, DialogBody, waitReason } from '../ui/forms/dialog.tsx';
+import { Dialog, waitReason } from '../ui/forms/dialog.tsx';
 import { TextField } from '../ui/forms/field.tsx';
 import { Form } from '../ui/forms/form.tsx';
 import { shellText } from './shell-text.ts';
@@ -35,7 +35,7 @@ export function SudoDialog({ email, options, onConfirmed, onClose }: SudoProps) 
   return (
     <Dialog title={text.title} onClose={onClose}>
       <Form class="" submission={confirm} onSubmit={() => takesPassword && confirm.mutate('password')}>
-        <DialogBody>
+        <div class="body">
           <p class="soft">{text.lead}</p>
           {provider !== undefined && <p class="soft">{text.leave(provider)}</p>}
           {takesPassword && (
@@ -52,8 +52,8 @@ export function SudoDialog({ email, options, onConfirmed, onClose }: SudoProps) 
               />
             </>
           )}
-        </DialogBody>
-        <DialogActions>
+        </div>
+        <footer>
           {options?.passkeys === true && (
             <Button
               disabledReason={confirm.isPending ? waitReason : undefined}
@@ -68,7 +68,7 @@ export function SudoDialog({ email, options, onConfirmed, onClose }: SudoProps) 
               {text.confirm}
             </Button>
           )}
-        </DialogActions>
+        </footer>
       </Form>
     </Dialog>
   );

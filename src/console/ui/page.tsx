@@ -95,7 +95,7 @@ export function Tiles({ tiles }: { readonly tiles: readonly TileProps[] }) {
         <div key={label} class="tile">
           <span class="label">{label}</span>
           <span class="value">{value}</span>
-          {note !== undefined && <span class="note">{note}</span>}
+          {note !== undefined && <span class="under">{note}</span>}
         </div>
       ))}
     </div>

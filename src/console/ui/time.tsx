@@ -29,8 +29,9 @@ const units = [
   ['second', 1000],
 ] as const;
 
-/** "3m ago", with the exact time on hover; older than a week, the date. */
-export function Time({ ms }: { readonly ms: number }) {
+/** "3m ago", with the exact time on hover; older than a week, the date. Null is "never". */
+export function Time({ ms }: { readonly ms: number | null }) {
+  if (ms === null) return <>never</>;
   // A new time begins with a new clock: the last tick of the other may lie before it, and it would appear to be in the future.
   return <TimeAgo key={ms} ms={ms} />;
 }
@@ -63,8 +64,9 @@ export function relativeTime(differenceMs: number): string {
   return relative.format(Math.trunc(differenceMs / lengthMs), unit);
 }
 
-/** "4.2 s", "3 min 5 s", "2 h 10 min": two units at most. */
-export function duration(ms: number): string {
+/** "4.2 s", "3 min 5 s", "2 h 10 min": two units at most, or a dash without any. */
+export function duration(ms: number | null): string {
+  if (ms === null) return '–';
   if (ms < 1000) return `${Math.round(ms)}\u00A0ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)}\u00A0s`;
   const minutes = Math.floor(ms / 60_000);

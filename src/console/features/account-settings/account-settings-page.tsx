@@ -1,7 +1,6 @@
 import { useAccount } from '../../api/session.ts';
 import { Forbidden } from '../../shell/page-states.tsx';
-import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { ActionButton } from '../../ui/forms/action-dialog.tsx';
 import { DownloadButton } from '../../ui/controls/download-button.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { accountSettingsText as text, ClosingEffects } from './account-settings-text.tsx';
@@ -14,57 +13,46 @@ export function AccountSettingsPage() {
   return (
     <Page lead={text.lead(name)}>
       <RenameCard />
-      <ExportCard accountId={accountId} />
+      <ExportCard />
       <ClosingCard accountId={accountId} name={name} />
     </Page>
   );
 }
 
-type AccountProps = { readonly accountId: string };
-
-function ExportCard({ accountId }: AccountProps) {
+function ExportCard() {
   return (
     <Card title={text.data.title}>
       <div class="stack">
         <p>{text.data.lead}</p>
         <div class="row">
-          <DownloadButton
-            address="/api/console/v1/account/export"
-            account={accountId}
-            name="account.jsonl"
-            label={text.data.action}
-          />
+          <DownloadButton address="/api/console/v1/account/export" name="account.jsonl" label={text.data.action} />
         </div>
       </div>
     </Card>
   );
 }
 
-function ClosingCard({ accountId, name }: AccountProps & { readonly name: string }) {
+function ClosingCard({ accountId, name }: { readonly accountId: string; readonly name: string }) {
   const { title, lead, action, dialog } = text.closing;
   return (
     <Card title={title}>
       <div class="stack">
         <p>{lead}</p>
         <div class="row">
-          <DialogButton label={action} variant="danger">
-            {(close) => (
-              <ActionDialog
-                path="/api/console/v1/account/close"
-                title={dialog(name)}
-                action={action}
-                isDanger
-                confirmText={name}
-                body={() => ({ accountId })}
-                // Nothing of the account can be read any more, so the console starts again.
-                changes={[]}
-                onDone={() => location.assign('/console')}
-                onClose={close}
-              >
-                <ClosingEffects />
-              </ActionDialog>
-            )}
-          </DialogButton>
+          <ActionButton
+            button={{ label: action, variant: 'danger' }}
+            path="/api/console/v1/account/close"
+            title={dialog(name)}
+            action={action}
+            isDanger
+            confirmText={name}
+            body={() => ({ accountId })}
+            // Nothing of the account can be read any more, so the console starts again.
+            changes={[]}
+            onDone={() => location.assign('/console')}
+          >
+            <ClosingEffects />
+          </ActionButton>
         </div>
       </div>
     </Card>

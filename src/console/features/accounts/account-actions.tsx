@@ -81,10 +81,9 @@ function SuspensionDialog({ account, onClose }: DialogProps) {
       reason={text.reason}
       body={(reason) => ({ accountId, reason })}
       done={text.done(name)}
+      help={text.help}
       onClose={onClose}
-    >
-      <p class="soft">{text.help}</p>
-    </ActionDialog>
+    />
   );
 }
 

@@ -40,7 +40,7 @@ export function AccountsPage() {
       rows={({ accounts }) => accounts}
       rowKey={({ accountId }) => accountId}
       isLinked
-      empty={{ icon: Building2, title: accountsText.empty, children: <p>{accountsText.emptyAdvice}</p> }}
+      empty={{ icon: Building2, title: accountsText.empty, text: accountsText.emptyAdvice }}
       columns={[
         {
           title: accountsText.account,

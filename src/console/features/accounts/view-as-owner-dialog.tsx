@@ -1,6 +1,7 @@
+import { useQueryClient } from '@tanstack/preact-query';
 import { useLocation } from 'wouter-preact';
 import type { Account } from '../../api/contract.ts';
-import { useChangeView } from '../../api/session.ts';
+import { replaceMe } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
@@ -11,7 +12,7 @@ type Props = { readonly account: Account; readonly onClose: () => void };
 /** Opens the account as its owner sees it. */
 export function ViewDialog({ account: { accountId, name }, onClose }: Props) {
   const [, navigate] = useLocation();
-  const changeView = useChangeView();
+  const client = useQueryClient();
   return (
     <ActionDialog
       path="/api/console/v1/view"
@@ -20,12 +21,11 @@ export function ViewDialog({ account: { accountId, name }, onClose }: Props) {
       reason={auditHint}
       body={(reason) => ({ accountId, reason })}
       onDone={(me) => {
-        changeView(me);
+        replaceMe(client, me);
         navigate(paths.overview(accountId));
       }}
+      help={accountsText.viewHelp}
       onClose={onClose}
-    >
-      <p class="soft">{accountsText.viewHelp}</p>
-    </ActionDialog>
+    />
   );
 }

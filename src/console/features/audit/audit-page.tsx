@@ -24,7 +24,7 @@ export function AuditPage() {
       everyMs={15_000}
       rows={({ actions }) => actions}
       rowKey={({ actionId }) => actionId}
-      empty={{ icon: ScrollText, title: auditText.empty, children: <p>{auditText.emptyAdvice}</p> }}
+      empty={{ icon: ScrollText, title: auditText.empty, text: auditText.emptyAdvice }}
       columns={[
         { title: auditText.action, kind: 'head', cell: (action) => <Action action={action} /> },
         { title: auditText.target, cell: (action) => <Target action={action} /> },

@@ -1,4 +1,5 @@
 import { actionTexts } from '../../../accounts/operators/operator.ts';
+import { labelOf } from '../../ui/controls/badge.tsx';
 
 /** Every text of the audit log. */
 export const auditText = {
@@ -19,12 +20,7 @@ export const auditText = {
 /** The means of an actor other than a person in the console. */
 export const actorKinds: Readonly<Record<string, string>> = { operator: 'API key', command_line: 'command line' };
 
-const actions: Readonly<Record<string, string>> = actionTexts;
-
-/** An action that is newer than this page is shown by its name. */
-export function actionWord(action: string): string {
-  return actions[action] ?? action;
-}
+export const actionWord = (action: string) => labelOf(actionTexts, action);
 
 /** Names of details, where the name in the log is not plain enough. Empty: the value needs no name. */
 export const detailNames: Readonly<Record<string, string>> = {

@@ -15,7 +15,7 @@ type AttemptProps = {
 export function AttemptExchange(props: AttemptProps) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <details class="quiet" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         <small>{callbacksText.exchange}</small>
       </summary>

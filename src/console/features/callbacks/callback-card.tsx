@@ -1,10 +1,11 @@
 import type { Callback, OperatorCallback } from '../../api/contract.ts';
+import { StateWord } from '../../ui/controls/badge.tsx';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { callbacksText } from './callbacks-text.ts';
-import { type AttemptView, Attempts, DeliveryState } from './deliveries.tsx';
+import { callbacksText, callbackWord } from './callbacks-text.ts';
+import { type AttemptView, Attempts } from './deliveries.tsx';
 import { ResendButton } from './resend.tsx';
 import { verifySample } from './verify-sample.ts';
 
@@ -22,7 +23,7 @@ export function CallbackCard({ taskId, callback }: { readonly taskId: string; re
       <div class="body">
         <Facts
           facts={[
-            [callbacksText.state, <DeliveryState state={callback.state} />],
+            [callbacksText.state, <StateWord of={callbackWord(callback.state)} />],
             [callbacksText.sentTo, <bdi>{url}</bdi>],
             [callbacksText.webhookId, <CopyId id={webhookId} label={callbacksText.copyWebhookId} />],
             [callbacksText.redeliveries, redeliveries > 0 ? redeliveries : undefined],
@@ -33,7 +34,7 @@ export function CallbackCard({ taskId, callback }: { readonly taskId: string; re
       <Attempts deliveryId={taskId} attempts={attempts} />
       {operator === undefined && (
         <div class="body">
-          <details class="quiet">
+          <details>
             <summary>{callbacksText.verifyOne}</summary>
             <div class="body">
               <CodeBlock samples={[{ title: 'Node.js', text: verifySample(webhookId) }]} />

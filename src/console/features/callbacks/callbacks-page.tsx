@@ -5,7 +5,7 @@ import { LinkButton } from '../../ui/controls/button.tsx';
 import { Webhook } from '../../ui/controls/icons.ts';
 import { List, ListPage } from '../../ui/lists/list.tsx';
 import { Page } from '../../ui/page.tsx';
-import type { Column } from '../../ui/lists/table.tsx';
+import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { useTaskPaths } from '../tasks/detail/use-task.ts';
@@ -59,11 +59,7 @@ function FailedCallbacks() {
       columns={columnsOfOperators}
       isLinked
       everyMs={15_000}
-      empty={{
-        icon: Webhook,
-        title: callbacksText.emptyTitleOfOperators,
-        children: <p>{callbacksText.emptyOfOperators}</p>,
-      }}
+      empty={{ icon: Webhook, title: callbacksText.emptyTitleOfOperators, text: callbacksText.emptyOfOperators }}
     />
   );
 }
@@ -79,10 +75,9 @@ const columns: readonly Column<CallbackView>[] = [
   { title: titles.attempts, kind: 'end', isMinor: true, cell: ({ attempts }) => attempts.length },
   nextColumn,
   { title: titles.ended, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+  // The account resends its events.
   {
-    title: titles.actions,
-    kind: 'actions',
-    // The account resends its events.
+    ...actionColumn,
     cell: ({ taskId, event }) => taskId !== null && (event ?? null) === null && <ResendButton taskId={taskId} />,
   },
 ];

@@ -42,7 +42,6 @@ export const callbacksText = {
     next: 'Next attempt',
     ended: 'Task ended',
     occurred: 'Occurred',
-    actions: 'Actions',
   },
   noAttempt: 'None yet',
 

@@ -31,7 +31,7 @@ export const deliveryFilter = choiceFilter({
 export const stateColumn: Column<Delivery> = {
   title: text.columns.state,
   kind: 'shrink',
-  cell: ({ state }) => <DeliveryState state={state} />,
+  cell: ({ state }) => <StateWord of={callbackWord(state)} />,
 };
 
 export const responseColumn: Column<Delivery> = {
@@ -45,10 +45,6 @@ export const nextColumn: Column<Delivery> = {
   kind: 'end',
   cell: ({ nextAttemptTime }) => (nextAttemptTime === null ? '–' : <Time ms={nextAttemptTime} />),
 };
-
-export function DeliveryState({ state }: { readonly state: string }) {
-  return <StateWord of={callbackWord(state)} />;
-}
 
 function ResponseStatus({ attempt: { status, error, operator } }: { readonly attempt: AttemptView }) {
   const isGood = status !== null && status >= 200 && status < 300;
@@ -88,11 +84,7 @@ export function Attempts({ deliveryId, attempts }: AttemptsProps) {
             </>
           ),
         },
-        {
-          title: text.duration,
-          kind: 'end',
-          cell: ({ durationMs }) => (durationMs === null ? '–' : duration(durationMs)),
-        },
+        { title: text.duration, kind: 'end', cell: ({ durationMs }) => duration(durationMs) },
         { title: text.time, kind: 'end', cell: ({ startTime }) => <Time ms={startTime} /> },
       ]}
     />

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useIsOperator, useRoleReason } from '../../api/session.ts';
-import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { DialogButton } from '../../ui/forms/dialog.tsx';
+import { ActionButton } from '../../ui/forms/action-dialog.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { RotateCw } from '../../ui/controls/icons.ts';
 import { SendButton } from '../../ui/forms/request-button.tsx';
@@ -39,20 +38,16 @@ type ResendProps = {
 export function ResendFailedButton({ path, text }: ResendProps) {
   const [days, setDays] = useState<(typeof periods)[number]>('7');
   return (
-    <DialogButton label={text.resendFailed} icon={RotateCw} disabledReason={useRoleReason('member')}>
-      {(close) => (
-        <ActionDialog
-          path={path}
-          title={text.resendFailed}
-          action={text.resend}
-          body={() => ({ since: Date.now() - Number(days) * dayMs })}
-          done={({ redelivered, hasMore }) => text.resentMany(redelivered, hasMore)}
-          onClose={close}
-        >
-          <p>{text.resendEffect}</p>
-          <SelectField label={text.resendWithin} value={days} options={options} onValue={setDays} />
-        </ActionDialog>
-      )}
-    </DialogButton>
+    <ActionButton
+      button={{ label: text.resendFailed, icon: RotateCw, disabledReason: useRoleReason('member') }}
+      path={path}
+      title={text.resendFailed}
+      action={text.resend}
+      body={() => ({ since: Date.now() - Number(days) * dayMs })}
+      done={({ redelivered, hasMore }) => text.resentMany(redelivered, hasMore)}
+    >
+      <p>{text.resendEffect}</p>
+      <SelectField label={text.resendWithin} value={days} options={options} onValue={setDays} />
+    </ActionButton>
   );
 }

@@ -31,7 +31,7 @@ export function SigningSecret({ of }: SecretProps) {
             {(close) => <RotateDialog of={of} onClose={close} />}
           </DialogButton>
         </div>
-        <details class="quiet">
+        <details>
           <summary>{callbacksText.howToVerify[of]}</summary>
           <div class="body">
             <CodeBlock samples={[{ title: 'Node.js', text: verifySample() }]} />
@@ -54,10 +54,9 @@ function RevealDialog({ of, onClose }: SecretProps & CloseProps) {
       changes={[]}
       body={() => ({})}
       result={({ secret }) => <Secret secret={secret} onClose={onClose} />}
+      effect={callbacksText.revealEffect}
       onClose={onClose}
-    >
-      <p>{callbacksText.revealEffect}</p>
-    </ActionDialog>
+    />
   );
 }
 

@@ -39,9 +39,7 @@ export function TestCallback() {
 export function TestOutcome({ status }: { readonly status: number | null }) {
   if (status === null) {
     return (
-      <Notice tone="bad" title={callbacksText.testUnreachable} isAlert>
-        <p>{callbacksText.testUnreachableAdvice}</p>
-      </Notice>
+      <Notice tone="bad" title={callbacksText.testUnreachable} isAlert text={callbacksText.testUnreachableAdvice} />
     );
   }
   const isGood = status >= 200 && status < 300;

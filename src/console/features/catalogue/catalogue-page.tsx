@@ -7,6 +7,7 @@ import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration, ExactTime, Time, useNow } from '../../ui/time.tsx';
+import { amountsAtTime } from '../prices/price-parts.tsx';
 import { catalogueText } from './catalogue-text.ts';
 
 type Props = { readonly catalogue: LoadedCatalogue };
@@ -108,17 +109,15 @@ function Prices({ model: { prices } }: { readonly model: Model }) {
   return (
     <ul>
       {prices.map(({ name, amounts }) => {
-        const current = amounts.findLast(({ fromTime }) => fromTime <= now);
+        const { current, announced } = amountsAtTime({ rates: amounts }, now);
         return (
           <li key={name}>
             {prices.length > 1 && <code>{name}</code>} {current !== undefined && rateWords(current)}
-            {amounts
-              .filter(({ fromTime }) => fromTime > now)
-              .map((later) => (
-                <small key={later.fromTime} class="under">
-                  {rateWords(later)}, {catalogueText.from} <ExactTime ms={later.fromTime} />
-                </small>
-              ))}
+            {announced.map((later) => (
+              <small key={later.fromTime} class="under">
+                {rateWords(later)}, {catalogueText.from} <ExactTime ms={later.fromTime} />
+              </small>
+            ))}
           </li>
         );
       })}

@@ -1,6 +1,6 @@
 import { searchOf } from '../../api/call.ts';
 import { useRead } from '../../api/queries.ts';
-import { useAccount, useIsOwner } from '../../api/session.ts';
+import { useIsOwner } from '../../api/session.ts';
 import { useAddress, useChoice, useFilters } from '../../ui/lists/filters.tsx';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
 import { number } from '../../ui/figures.tsx';
@@ -64,7 +64,7 @@ function UsageTab({ isOwner }: { readonly isOwner: boolean }) {
   const { days, fromMs, today, select } = useSpan();
   return (
     <>
-      <div class="filters">{select}</div>
+      <div class="row filters">{select}</div>
       <Usage days={days} fromMs={fromMs} toMs={today} />
       {isOwner && <SpendCapsCard />}
       {isOwner && <LowBalanceCard />}
@@ -110,8 +110,7 @@ export function figure(value: number | null | undefined) {
 
 /** The entries that the ledger shows, as a file. */
 function SaveButton({ fromMs }: { readonly fromMs: number }) {
-  const { accountId } = useAccount();
   const { query } = useFilters(ledgerFilters);
   const address = `/api/v1/credits/export${searchOf({ from: fromMs, ...query })}`;
-  return <DownloadButton address={address} account={accountId} name="ledger.csv" label={creditsText.csv} />;
+  return <DownloadButton address={address} name="ledger.csv" label={creditsText.csv} />;
 }

@@ -1,3 +1,4 @@
+import { labelOf } from '../../ui/controls/badge.tsx';
 import { credits, number } from '../../ui/figures.tsx';
 
 /** Every text of the pages about credits. */
@@ -93,7 +94,6 @@ export const capsText = {
   usedOf: (spent: number, cap: number) => `${number(spent)} of ${number(cap)}`,
   resets: 'Resets',
   never: 'never',
-  actions: 'Actions',
   change: 'Change',
   changeOf: (name: string) => `Change the limits of ${name}`,
 } as const;
@@ -119,11 +119,9 @@ export const codesText = {
   batch: 'Batch',
   redeemed: 'Redeemed',
   redeemedOf: (redeemed: number, codes: number) => `${number(redeemed)} of ${number(codes)}`,
-  never: 'never',
   createdAt: 'Created',
   state: 'State',
   states: { active: 'Active', expired: 'Expired', withdrawn: 'Withdrawn' },
-  actions: 'Actions',
   withdraw: 'Withdraw',
   withdrawOf: (name: string) => `Withdraw ${name}`,
   withdrawTitle: (name: string) => `Withdraw the codes of ${name}?`,
@@ -133,8 +131,5 @@ export const codesText = {
   withdrawn: (name: string) => `Codes of ${name} withdrawn`,
 } as const;
 
-/** The word for a kind of ledger entry, also for one that is newer than this page. */
-export function kindWord(kind: string): string {
-  const words: Readonly<Record<string, string>> = creditsText.kinds;
-  return words[kind] ?? kind;
-}
+/** The word for a kind of ledger entry. */
+export const kindWord = (kind: string) => labelOf(creditsText.kinds, kind);

@@ -84,7 +84,7 @@ type FiguresProps = { readonly caption: string; readonly names: readonly string[
 
 function FiguresTable({ caption, names, series }: FiguresProps) {
   return (
-    <details class="quiet figures">
+    <details class="figures">
       <summary>{creditsText.figures}</summary>
       <div class="table-box">
         <table>

@@ -44,7 +44,7 @@ export function Ledger({ accountId, fromMs }: LedgerProps) {
       rowKey={({ entryId }) => entryId}
       columns={columns}
       caption={creditsText.entriesCaption}
-      empty={{ icon: Coins, title: creditsText.noEntries, children: <p>{creditsText.noEntriesAdvice}</p> }}
+      empty={{ icon: Coins, title: creditsText.noEntries, text: creditsText.noEntriesAdvice }}
       everyMs={15_000}
     />
   );

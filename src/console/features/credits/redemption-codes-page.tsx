@@ -1,5 +1,5 @@
 import type { CodeBatch } from '../../api/contract.ts';
-import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { ActionButton, ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { StateDot } from '../../ui/controls/badge.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
@@ -9,6 +9,7 @@ import { ListPage } from '../../ui/lists/list.tsx';
 import { number } from '../../ui/figures.tsx';
 import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { Time } from '../../ui/time.tsx';
+import { actionColumn } from '../../ui/lists/table.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
 import { codesText } from './credits-text.ts';
 
@@ -27,7 +28,7 @@ export function CodesPage() {
       query={{}}
       rows={({ batches }) => batches}
       rowKey={({ batchId }) => batchId}
-      empty={{ icon: Coins, title: codesText.empty, children: <p>{codesText.emptyAdvice}</p> }}
+      empty={{ icon: Coins, title: codesText.empty, text: codesText.emptyAdvice }}
       columns={[
         { title: codesText.batch, kind: 'head', cell: ({ name }) => <bdi class="strong">{name}</bdi> },
         { title: codesText.state, cell: (batch) => <BatchState batch={batch} /> },
@@ -37,13 +38,9 @@ export function CodesPage() {
           kind: 'end',
           cell: ({ redeemed, codes }) => codesText.redeemedOf(redeemed, codes),
         },
-        {
-          title: codesText.expires,
-          kind: 'end',
-          cell: ({ expireTime }) => (expireTime === null ? codesText.never : <Time ms={expireTime} />),
-        },
+        { title: codesText.expires, kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
         { title: codesText.createdAt, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
-        { title: codesText.actions, kind: 'actions', cell: (batch) => <WithdrawButton batch={batch} /> },
+        { ...actionColumn, cell: (batch) => <WithdrawButton batch={batch} /> },
       ]}
     />
   );
@@ -65,22 +62,17 @@ function WithdrawButton({ batch }: BatchProps) {
   const { batchId, name, codes, redeemed } = batch;
   if (stateOf(batch) !== 'active' || redeemed === codes) return null;
   return (
-    <DialogButton label={codesText.withdraw} aria-label={codesText.withdrawOf(name)} size="small" variant="danger">
-      {(close) => (
-        <ActionDialog
-          path="/api/admin/v1/codes/withdraw"
-          title={codesText.withdrawTitle(name)}
-          action={codesText.withdrawAction}
-          isDanger
-          reason={auditHint}
-          body={(reason) => ({ batchId, reason })}
-          done={codesText.withdrawn(name)}
-          onClose={close}
-        >
-          <p class="soft">{codesText.withdrawHelp(codes - redeemed)}</p>
-        </ActionDialog>
-      )}
-    </DialogButton>
+    <ActionButton
+      button={{ label: codesText.withdraw, 'aria-label': codesText.withdrawOf(name), size: 'small', variant: 'danger' }}
+      path="/api/admin/v1/codes/withdraw"
+      title={codesText.withdrawTitle(name)}
+      action={codesText.withdrawAction}
+      isDanger
+      reason={auditHint}
+      body={(reason) => ({ batchId, reason })}
+      done={codesText.withdrawn(name)}
+      help={codesText.withdrawHelp(codes - redeemed)}
+    />
   );
 }
 

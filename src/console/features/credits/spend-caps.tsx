@@ -9,7 +9,7 @@ import { SelectField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Table } from '../../ui/lists/table.tsx';
+import { actionColumn, Table } from '../../ui/lists/table.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { LimitMeter } from '../../ui/charts/meter.tsx';
 import { CapFields, type CapTexts, changedCaps } from './spend-cap-fields.tsx';
@@ -58,8 +58,7 @@ export function SpendCapsCard() {
               cell: ({ resetTime }) => (resetTime === null ? capsText.never : <ExactTime ms={resetTime} />),
             },
             {
-              title: capsText.actions,
-              kind: 'actions',
+              ...actionColumn,
               cell: (cap) => (
                 <ChangeButton
                   size="small"

@@ -101,9 +101,8 @@ function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
       isDanger
       body={() => ({})}
       done={text.removed}
+      effect={text.removeEffect}
       onClose={onClose}
-    >
-      <p>{text.removeEffect}</p>
-    </ActionDialog>
+    />
   );
 }

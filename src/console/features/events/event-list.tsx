@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Event } from '../../api/contract.ts';
 import { useRoleReason } from '../../api/session.ts';
+import { StateWord } from '../../ui/controls/badge.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { InfoDialog } from '../../ui/forms/dialog.tsx';
@@ -9,14 +10,13 @@ import { Bell, RotateCw } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { SendButton } from '../../ui/forms/request-button.tsx';
-import type { Column } from '../../ui/lists/table.tsx';
+import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { ExactTime, Time } from '../../ui/time.tsx';
-import { callbacksText } from '../callbacks/callbacks-text.ts';
+import { callbacksText, callbackWord } from '../callbacks/callbacks-text.ts';
 import {
   Attempts,
   deliveryFilter,
   deliveryPace,
-  DeliveryState,
   nextColumn,
   responseColumn,
   stateColumn,
@@ -39,7 +39,7 @@ export function EventList() {
         columns={columnsOf(opened?.eventId, setOpened)}
         filters={filters}
         everyMs={(page) => deliveryPace(page?.events)}
-        empty={{ icon: Bell, title: text.emptyTitle, children: <p>{text.empty}</p> }}
+        empty={{ icon: Bell, title: text.emptyTitle, text: text.empty }}
       />
       {opened !== undefined && <DetailsDialog event={opened} onClose={() => setOpened(undefined)} />}
     </>
@@ -70,11 +70,7 @@ const columnsOf = (openId: string | undefined, onOpen: (event: Event) => void): 
   responseColumn,
   nextColumn,
   { title: text.happened, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
-  {
-    title: callbacksText.columns.actions,
-    kind: 'actions',
-    cell: (event) => <Actions event={event} isOpen={event.eventId === openId} onOpen={onOpen} />,
-  },
+  { ...actionColumn, cell: (event) => <Actions event={event} isOpen={event.eventId === openId} onOpen={onOpen} /> },
 ];
 
 type EventProps = { readonly event: Event };
@@ -111,7 +107,7 @@ function DetailsDialog({ event, onClose }: EventProps & { readonly onClose: () =
       <Facts
         facts={[
           [text.event, typeWords(type)],
-          [callbacksText.state, <DeliveryState state={event.state} />],
+          [callbacksText.state, <StateWord of={callbackWord(event.state)} />],
           [text.task, taskId === null ? undefined : <TaskLink taskId={taskId} />],
           [callbacksText.sentTo, <bdi>{url}</bdi>],
           [callbacksText.webhookId, <CopyId id={webhookId} label={callbacksText.copyWebhookId} />],

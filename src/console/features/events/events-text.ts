@@ -1,4 +1,5 @@
 import type { Event } from '../../api/contract.ts';
+import { labelOf } from '../../ui/controls/badge.tsx';
 import { resentWords } from '../callbacks/callbacks-text.ts';
 
 // Every text of the page about the events of an account.
@@ -62,8 +63,5 @@ export const eventsText = {
 // The keys are those of the type.
 export const eventTypes = Object.keys(eventsText.types) as readonly EventType[];
 
-/** The sentence of a type, also of one that is newer than this page. */
-export function typeWords(type: string): string {
-  const words: Readonly<Record<string, string>> = eventsText.types;
-  return words[type] ?? type;
-}
+/** The sentence of a type. */
+export const typeWords = (type: string) => labelOf(eventsText.types, type);

@@ -51,8 +51,7 @@ function NoVideos({ state: { isFiltered, values, clear }, hasOlder }: NoVideosPr
   const { accountId } = useAccount();
   if (!isFiltered) {
     return (
-      <Empty icon={Images} title={galleryText.emptyTitle}>
-        <p>{galleryText.empty}</p>
+      <Empty icon={Images} title={galleryText.emptyTitle} text={galleryText.empty}>
         <div class="row">
           <LinkButton href={paths.playground(accountId)} variant="primary">
             {galleryText.playground}
@@ -64,8 +63,7 @@ function NoVideos({ state: { isFiltered, values, clear }, hasOlder }: NoVideosPr
   const isOnlyFavorites = Object.entries(values).every(([name, value]) => value === '' || name === 'favorite');
   if (isOnlyFavorites) {
     return (
-      <Empty icon={Star} title={galleryText.emptyFavoritesTitle}>
-        <p>{galleryText.emptyFavorites}</p>
+      <Empty icon={Star} title={galleryText.emptyFavoritesTitle} text={galleryText.emptyFavorites}>
         <div class="row">
           <Button onClick={clear}>{galleryText.showAll}</Button>
         </div>
@@ -73,8 +71,11 @@ function NoVideos({ state: { isFiltered, values, clear }, hasOlder }: NoVideosPr
     );
   }
   return (
-    <Empty icon={SearchX} title={hasOlder ? galleryText.noMatchHere : galleryText.noMatchTitle}>
-      {hasOlder && <p>{galleryText.searchOlder}</p>}
+    <Empty
+      icon={SearchX}
+      title={hasOlder ? galleryText.noMatchHere : galleryText.noMatchTitle}
+      text={hasOlder ? galleryText.searchOlder : undefined}
+    >
       <div class="row">
         <Button onClick={clear}>{galleryText.clear}</Button>
       </div>

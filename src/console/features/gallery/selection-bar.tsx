@@ -1,14 +1,13 @@
 import { useContext } from 'preact/hooks';
 import { send } from '../../api/call.ts';
 import type { GalleryVideo } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { AccountContext, useAction } from '../../api/queries.ts';
 import { useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { Download, Tags, Trash2, X } from '../../ui/controls/icons.ts';
-import { toast } from '../../ui/feedback/toast.tsx';
+import { toast, toastFailure } from '../../ui/feedback/toast.tsx';
 import { galleryText } from './gallery-text.ts';
 import { TagDialog } from './tag-dialog.tsx';
 import type { Selection } from './use-selection.ts';
@@ -61,7 +60,7 @@ function DownloadButton({ taskIds }: { readonly taskIds: readonly string[] }) {
       link.click();
       toast(galleryText.downloading);
     },
-    onError: (problem) => toast(failureOf(problem).sentence, 'bad'),
+    onError: toastFailure,
   });
   return (
     <Button busy={archive.isPending} onClick={() => archive.mutate()}>
@@ -81,9 +80,8 @@ function DeleteDialog({ taskIds, onClose }: DeleteProps) {
       isDanger
       body={() => ({ taskIds })}
       done={({ tasks }) => galleryText.removed(tasks.filter(({ deleted }) => deleted).length)}
+      effect={galleryText.removeEffect}
       onClose={onClose}
-    >
-      <p>{galleryText.removeEffect}</p>
-    </ActionDialog>
+    />
   );
 }

@@ -1,8 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
-import { toast } from '../../ui/feedback/toast.tsx';
+import { toastFailure } from '../../ui/feedback/toast.tsx';
 
 /** Favorites change immediately; when the latest request fails, they show what the service returned. */
 export function useFavorites() {
@@ -23,7 +22,7 @@ export function useFavorites() {
         .catch((error: unknown) => {
           // A later click has chosen something else already.
           if (sending.get(taskId) === sent) setChosen((all) => ({ ...all, [taskId]: undefined }));
-          toast(failureOf(error).sentence, 'bad');
+          toastFailure(error);
         });
       sending.set(taskId, sent);
     },

@@ -4,7 +4,7 @@ import { ordinaryScopes, type Scope, scopes } from '../../../accounts/keys/api-k
 import { useRead } from '../../api/queries.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
-import { CheckField, SelectField, TextField } from '../../ui/forms/field.tsx';
+import { CheckField, CheckList, SelectField, TextField } from '../../ui/forms/field.tsx';
 import { Fold } from '../../ui/controls/fold.tsx';
 import { useFieldError, useFields } from '../../ui/forms/form.tsx';
 import { Plus } from '../../ui/controls/icons.ts';
@@ -63,11 +63,17 @@ function CreateKeyDialog({ account, onClose }: OfAccount & { readonly onClose: (
         maxLength={200}
         {...field('name')}
       />
-      <Checks label={keysText.permissions} options={scopes} chosen={granted} words={scopeText} onChosen={setGranted} />
+      <CheckList
+        label={keysText.permissions}
+        options={scopes}
+        chosen={granted}
+        wordsOf={(scope) => scopeText[scope]}
+        onChosen={setGranted}
+      />
       <SelectField label={keysText.expires} value={expiry} options={expiries} onValue={setExpiry} />
       <ModelChecks chosen={models} isOwn={account === undefined} onChosen={setModels} />
       <LimitsFold>
-        <p class="hint">{keysText.limitsHint}</p>
+        <p class="under">{keysText.limitsHint}</p>
         <CapFields field={field} path="caps." />
       </LimitsFold>
       <CheckField label={keysText.kie} hint={keysText.kieHint} isChecked={isKie} onValue={setKie} />
@@ -105,42 +111,13 @@ function ModelChecks({ isOwn, chosen, onChosen }: ModelProps) {
   if (models.length < 2) return null;
   return (
     <Fold title={keysText.models} isGiven={false} problem={null}>
-      <p class="hint">{keysText.modelsHint}</p>
-      <Checks
+      <p class="under">{keysText.modelsHint}</p>
+      <CheckList
         label={keysText.models}
         options={models.map(({ model }) => model)}
         chosen={chosen}
-        words={{}}
         onChosen={onChosen}
       />
     </Fold>
-  );
-}
-
-type ChecksProps<Value extends string> = {
-  readonly label: string;
-  readonly options: readonly Value[];
-  readonly chosen: readonly Value[];
-  /** Options without a word are shown as they are. */
-  readonly words: Readonly<Record<string, string>>;
-  readonly onChosen: (chosen: readonly Value[]) => void;
-};
-
-/** Any of a few, in the order of the options. */
-function Checks<Value extends string>({ label, options, chosen, words, onChosen }: ChecksProps<Value>) {
-  return (
-    <fieldset class="field">
-      <legend>{label}</legend>
-      {options.map((option) => (
-        <CheckField
-          key={option}
-          label={words[option] ?? option}
-          isChecked={chosen.includes(option)}
-          onValue={(isChecked) =>
-            onChosen(options.filter((one) => (one === option ? isChecked : chosen.includes(one))))
-          }
-        />
-      ))}
-    </fieldset>
   );
 }

@@ -5,7 +5,7 @@ import { Badge, StateDot } from '../../ui/controls/badge.tsx';
 import { KeyRound } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { number } from '../../ui/figures.tsx';
-import type { Column } from '../../ui/lists/table.tsx';
+import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { KeyActions } from './key-dialogs.tsx';
 import { type OfAccount, stateOf } from './key-state.ts';
@@ -23,11 +23,7 @@ export function KeyList({ account }: OfAccount) {
       rowKey={({ keyId }) => keyId}
       columns={columnsOf({ account })}
       caption={accountPages.keys.title}
-      empty={{
-        icon: KeyRound,
-        title: keysText.empty,
-        children: <p>{isOwn ? keysText.emptyAdvice : keysText.emptyForOperators}</p>,
-      }}
+      empty={{ icon: KeyRound, title: keysText.empty, text: isOwn ? keysText.emptyAdvice : keysText.emptyForOperators }}
     />
   );
 }
@@ -56,13 +52,9 @@ function columnsOf({ account }: OfAccount): readonly Column<UsedApiKey>[] {
         </span>
       ),
     },
-    {
-      title: keysText.lastUsed,
-      kind: 'end',
-      cell: ({ lastUseTime }) => (lastUseTime === null ? keysText.never : <Time ms={lastUseTime} />),
-    },
+    { title: keysText.lastUsed, kind: 'end', cell: ({ lastUseTime }) => <Time ms={lastUseTime} /> },
     { title: keysText.created, kind: 'end', isMinor: true, cell: ({ createTime }) => <Time ms={createTime} /> },
-    { title: keysText.actions, kind: 'actions', cell: (key) => <KeyActions apiKey={key} account={account} /> },
+    { ...actionColumn, cell: (key) => <KeyActions apiKey={key} account={account} /> },
   ];
 }
 

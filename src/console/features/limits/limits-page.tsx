@@ -119,12 +119,12 @@ function Row({ name, help, figure, note, used, limit = 0 }: RowProps) {
     <li>
       <span class="name">
         {name}
-        {help !== undefined && <small>{help}</small>}
+        {help !== undefined && <small class="under">{help}</small>}
       </span>
       {used === undefined ? <span class="no-meter" /> : <LimitMeter used={used} limit={limit} />}
       <span class="figure">
         {figure}
-        {note !== undefined && note !== false && <small>{note}</small>}
+        {note !== undefined && note !== false && <small class="under">{note}</small>}
       </span>
     </li>
   );

@@ -32,9 +32,7 @@ export function MarginCard() {
       {data === undefined && margin.error !== null ? (
         <ReadError of={margin} isInset />
       ) : data?.rows.length === 0 && data.booked.length + data.paid.length === 0 ? (
-        <Empty icon={ChartColumn} title={marginText.empty}>
-          <p>{marginText.emptyAdvice}</p>
-        </Empty>
+        <Empty icon={ChartColumn} title={marginText.empty} text={marginText.emptyAdvice} />
       ) : (
         <MarginTable answer={data} />
       )}

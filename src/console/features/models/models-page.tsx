@@ -26,9 +26,7 @@ export function ModelsPage() {
       <Loaded of={models} waiting={<WaitingCards />}>
         {(data) =>
           data.models.length === 0 ? (
-            <Empty icon={Layers} title={modelsText.none}>
-              <p>{modelsText.noneAdvice}</p>
-            </Empty>
+            <Empty icon={Layers} title={modelsText.none} text={modelsText.noneAdvice} />
           ) : (
             <ul class="model-cards">
               {data.models.map((model) => (

@@ -27,7 +27,7 @@ export function FirstSteps({ steps }: { readonly steps: Overview['steps'] }) {
               {isDone ? <Check size={14} aria-label={overviewText.done} /> : index + 1}
             </span>
             <h3>{title}</h3>
-            <p>{text}</p>
+            <p class="soft">{text}</p>
             <p class="go">
               <Link href={href}>{action}</Link>
             </p>

@@ -53,8 +53,7 @@ export function LedgerCard({ books: { auditedTime, violations, found } }: { read
           </StateDot>
         </p>
       ) : (
-        <Notice tone="bad" title={installationText.violations(violations, age)}>
-          <p>{installationText.violationsText}</p>
+        <Notice tone="bad" title={installationText.violations(violations, age)} text={installationText.violationsText}>
           <ul class="stack tight">
             {found.map((one) => (
               <Violation key={`${one.rule} ${one.entryId} ${one.taskId}`} violation={one} />

@@ -34,9 +34,7 @@ function Figures({ overview }: FiguresProps) {
   return (
     <>
       {stuckTasks > 0 && (
-        <Notice tone="bad" title={installationText.stuck(stuckTasks)} isAlert>
-          <p>{installationText.stuckText}</p>
-        </Notice>
+        <Notice tone="bad" title={installationText.stuck(stuckTasks)} isAlert text={installationText.stuckText} />
       )}
       <StateTiles overview={overview} />
       <div class="columns">

@@ -6,8 +6,8 @@ import { StateDot, StateWord } from '../../ui/controls/badge.tsx';
 import { number } from '../../ui/figures.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration } from '../../ui/time.tsx';
-import { runningOf, SwitchState } from '../providers/providers-page.tsx';
-import { acceptsTasks, poolHealth, providersText } from '../providers/providers-text.ts';
+import { runningOf } from '../providers/providers-page.tsx';
+import { acceptsTasks, poolHealth, providersText, switchWord } from '../providers/providers-text.ts';
 
 /** One row per provider; its page has the rest. */
 export function ProvidersCard({ providers }: { readonly providers: readonly Provider[] }) {
@@ -20,7 +20,7 @@ export function ProvidersCard({ providers }: { readonly providers: readonly Prov
       rowKey={({ provider }) => provider}
       columns={[
         { title: providersText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
-        { title: providersText.switchState, cell: (provider) => <SwitchState provider={provider} /> },
+        { title: providersText.switchState, cell: ({ state }) => <StateWord of={switchWord(state)} /> },
         { title: providersText.health, cell: (provider) => <Health provider={provider} /> },
         {
           title: providersText.running,

@@ -5,7 +5,7 @@ import { useRead } from '../../api/queries.ts';
 import { useIsOwner } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
-import { Dialog, DialogBody, DialogButton } from '../../ui/forms/dialog.tsx';
+import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { CreditCard } from '../../ui/controls/icons.ts';
 import { credits, priceOf } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
@@ -76,11 +76,7 @@ function BuyDialog({ sale, onClose }: { readonly sale: Sale; readonly onClose: (
 }
 
 export function TestMode() {
-  return (
-    <Notice tone="warn" title={paymentsText.testTitle}>
-      <p>{paymentsText.testLead}</p>
-    </Notice>
-  );
+  return <Notice tone="warn" title={paymentsText.testTitle} text={paymentsText.testLead} />;
 }
 
 type CardProps = {
@@ -93,7 +89,7 @@ type CardProps = {
 function PackageCard({ offer, saving, isChosen, onChoose }: CardProps) {
   const { package: name, title, credits: amount, price } = offer;
   return (
-    <label class="package">
+    <label class="option package">
       <input type="radio" name="package" value={name} checked={isChosen} onChange={onChoose} />
       <span class="row">
         <bdi class="title">{title}</bdi>
@@ -101,7 +97,9 @@ function PackageCard({ offer, saving, isChosen, onChoose }: CardProps) {
       </span>
       <strong class="number">{credits(amount)}</strong>
       <span class="price">{priceOf(price.minorUnits, price.currency)}</span>
-      <small>{paymentsText.perThousand(priceOf((price.minorUnits / amount) * 1000, price.currency))}</small>
+      <small class="soft">
+        {paymentsText.perThousand(priceOf((price.minorUnits / amount) * 1000, price.currency))}
+      </small>
     </label>
   );
 }
@@ -119,11 +117,11 @@ function savingOf(offer: Package, packages: readonly Package[]): number {
 function Leaving({ checkoutUrl, onClose }: { readonly checkoutUrl: string; readonly onClose: () => void }) {
   return (
     <Dialog title={paymentsText.opening} onClose={onClose}>
-      <DialogBody>
+      <div class="body">
         <p role="status">
           {paymentsText.openingLead} <a href={checkoutUrl}>{paymentsText.openingLink}</a>
         </p>
-      </DialogBody>
+      </div>
     </Dialog>
   );
 }

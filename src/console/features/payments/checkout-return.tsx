@@ -74,8 +74,7 @@ function Outcome({ tone, title, lead }: OutcomeProps) {
   const { get, set } = useAddress();
   const leave = (tab: string | undefined) => set({ topUp: undefined, checkout: undefined, tab });
   return (
-    <Notice {...(tone !== undefined && { tone })} title={title}>
-      <p>{lead}</p>
+    <Notice {...(tone !== undefined && { tone })} title={title} text={lead}>
       <div class="row">
         {get('tab') !== 'purchases' && (
           <Button size="small" onClick={() => leave('purchases')}>

@@ -29,18 +29,12 @@ type StateProps = { readonly payments: Answer<'/api/admin/v1/payments'> };
 
 function State({ payments: { provider, isTest, reconcileTime, ungranted } }: StateProps) {
   if (provider === null) {
-    return (
-      <Empty icon={CreditCard} title={text.notForSale}>
-        <p>{text.notForSaleAdvice}</p>
-      </Empty>
-    );
+    return <Empty icon={CreditCard} title={text.notForSale} text={text.notForSaleAdvice} />;
   }
   return (
     <>
       {ungranted.length > 0 && (
-        <Notice tone="bad" title={text.ungrantedAlert(ungranted.length)} isAlert>
-          <p>{text.ungrantedLead}</p>
-        </Notice>
+        <Notice tone="bad" title={text.ungrantedAlert(ungranted.length)} isAlert text={text.ungrantedLead} />
       )}
       <Tiles
         tiles={[
@@ -49,11 +43,7 @@ function State({ payments: { provider, isTest, reconcileTime, ungranted } }: Sta
             value: isTest ? text.testMode : text.live,
             note: isTest ? text.testModeNote : text.liveNote,
           },
-          {
-            label: text.reconciled,
-            value: reconcileTime === null ? text.never : <Time ms={reconcileTime} />,
-            note: text.reconciledNote,
-          },
+          { label: text.reconciled, value: <Time ms={reconcileTime} />, note: text.reconciledNote },
           { label: text.ungranted, value: number(ungranted.length), note: text.ungrantedNote },
         ]}
       />

@@ -1,5 +1,5 @@
 import type { AdminTopUp, UngrantedPayment } from '../../api/contract.ts';
-import { type Word, wordOf } from '../../ui/controls/badge.tsx';
+import { labelOf, type Word, wordOf } from '../../ui/controls/badge.tsx';
 import { credits, number } from '../../ui/figures.tsx';
 
 // Every text about buying credits and about payments.
@@ -22,10 +22,7 @@ const obstacles: Readonly<Record<UngrantedPayment['reason'], string>> = {
   balance_out_of_range: 'The balance would become too large. Refund the payment in Stripe.',
 };
 
-export function obstacleWords(reason: string): string {
-  const known: Readonly<Record<string, string>> = obstacles;
-  return known[reason] ?? reason;
-}
+export const obstacleWords = (reason: string) => labelOf(obstacles, reason);
 
 export const paymentsText = {
   buy: 'Buy credits',
@@ -63,7 +60,6 @@ export const paymentsText = {
   state: 'State',
   allStates: 'All states',
   date: 'Date',
-  actions: 'Actions',
   payment: 'Stripe ID',
   copyId: 'Copy Stripe ID',
   receipt: 'Receipt',
@@ -83,7 +79,6 @@ export const paymentsText = {
   testModeNote: 'no real money moves',
   liveNote: 'real money',
   reconciled: 'Reconciled',
-  never: 'never',
   reconciledNote: 'with Stripe, every hour',
   ungranted: 'Not granted',
   ungrantedNote: 'paid, but no credits added',

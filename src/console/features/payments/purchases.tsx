@@ -1,11 +1,12 @@
 import type { AdminTopUp, TopUp } from '../../api/contract.ts';
 import { Badge, StateDot, StateWord } from '../../ui/controls/badge.tsx';
+import { useIsOperator } from '../../api/session.ts';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { CreditCard, ExternalLink } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { credits, priceOf } from '../../ui/figures.tsx';
-import type { Column } from '../../ui/lists/table.tsx';
+import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TestMode, useSale } from './buy-credits.tsx';
@@ -20,16 +21,7 @@ export function OwnPurchases() {
   return (
     <>
       {sale?.isTest === true && <TestMode />}
-      <List
-        noun={text.noun}
-        path="/api/console/v1/credits/top-ups"
-        query={{ limit: 30 }}
-        rows={({ topUps }) => topUps}
-        rowKey={({ topUpId }) => topUpId}
-        columns={columns}
-        everyMs={15_000}
-        empty={{ icon: CreditCard, title: text.none, children: <p>{text.noneAdvice}</p> }}
-      />
+      <Purchases />
     </>
   );
 }
@@ -46,22 +38,24 @@ const filters = [
   }),
 ];
 
-/** For operators: the purchases of one account, or of all. */
+/** The purchases of the account in the address; for operators those of one account, or of all. */
 export function Purchases({ accountId }: { readonly accountId?: string }) {
+  const isOperator = useIsOperator();
+  const isOfAll = isOperator && accountId === undefined;
   return (
     <List
       noun={text.noun}
-      path="/api/admin/v1/top-ups"
+      path={isOperator ? '/api/admin/v1/top-ups' : '/api/console/v1/credits/top-ups'}
       query={{ limit: 30, ...(accountId !== undefined && { accountId }) }}
-      filters={filters}
+      {...(isOperator && { filters })}
       rows={({ topUps }) => topUps}
       rowKey={({ topUpId }) => topUpId}
-      columns={accountId === undefined ? columnsOfAll : columnsOfOperators}
+      columns={isOfAll ? columnsOfAll : isOperator ? columnsOfOperators : columns}
       everyMs={15_000}
       empty={{
         icon: CreditCard,
         title: text.none,
-        children: <p>{accountId === undefined ? text.noneAdvice : text.noneOfAccount}</p>,
+        text: isOperator && !isOfAll ? text.noneOfAccount : text.noneAdvice,
       }}
     />
   );
@@ -86,7 +80,7 @@ const rest: readonly Column<PurchaseView>[] = [
   { title: text.state, cell: (purchase) => <PurchaseState purchase={purchase} /> },
   { title: text.amount, kind: 'end', cell: ({ price }) => priceOf(price.minorUnits, price.currency) },
   { title: text.date, kind: 'end', cell: ({ paidTime, createTime }) => <Time ms={paidTime ?? createTime} /> },
-  { title: text.actions, kind: 'actions', cell: (purchase) => <ReceiptLink purchase={purchase} /> },
+  { ...actionColumn, cell: (purchase) => <ReceiptLink purchase={purchase} /> },
 ];
 
 const columns: readonly Column<PurchaseView>[] = [head, ...rest];

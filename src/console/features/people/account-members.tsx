@@ -28,17 +28,13 @@ export function AccountMembers({ account }: { readonly account: Account }) {
         empty={{
           icon: Users,
           title: peopleText.noMembers,
-          children: <p>{isOpen ? peopleText.noMembersAdvice : peopleText.closedMembersAdvice}</p>,
+          text: isOpen ? peopleText.noMembersAdvice : peopleText.closedMembersAdvice,
         }}
         columns={[
           { title: peopleText.email, kind: 'head', cell: (person) => <PersonName person={person} /> },
           { title: peopleText.role, cell: ({ role }) => roleWord(role ?? '–') },
           { title: peopleText.state, cell: (person) => <PersonState person={person} /> },
-          {
-            title: peopleText.lastSeen,
-            kind: 'end',
-            cell: ({ lastUseTime }) => (lastUseTime === null ? peopleText.never : <Time ms={lastUseTime} />),
-          },
+          { title: peopleText.lastSeen, kind: 'end', cell: ({ lastUseTime }) => <Time ms={lastUseTime} /> },
         ]}
       />
     </div>

@@ -1,19 +1,15 @@
+import type { Answer } from '../../api/call.ts';
 import { X } from '../../ui/controls/icons.ts';
 import { SendButton } from '../../ui/forms/request-button.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
+import { actionColumn } from '../../ui/lists/table.tsx';
 import { roleWord } from './role-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { peopleText } from './people-text.ts';
 
-type Invitation = {
-  readonly linkId: string;
-  readonly email: string;
-  readonly role: string | null;
-  readonly expireTime: number;
-  readonly accountId?: string | null;
-  readonly accountName?: string | null;
-};
+type OperatorInvitation = Answer<'/api/admin/v1/people/invitations'>['invitations'][number];
+type Invitation = Omit<OperatorInvitation, 'accountId' | 'accountName'> & Partial<OperatorInvitation>;
 
 type InvitationsProps = {
   readonly title: string;
@@ -42,8 +38,7 @@ export function Invitations({ title, invitations, isOperator = false, disabledRe
         { title: peopleText.role, cell: ({ role }) => (role === null ? peopleText.operator : roleWord(role)) },
         { title: peopleText.expires, kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
         {
-          title: peopleText.actions,
-          kind: 'actions',
+          ...actionColumn,
           cell: ({ linkId, email }) => (
             <SendButton
               path={isOperator ? '/api/admin/v1/people/withdraw' : '/api/console/v1/members/withdraw'}

@@ -3,14 +3,14 @@ import { type Role, roles } from '../../../accounts/people/role.ts';
 import type { Answer } from '../../api/call.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount, useIsOwner, useMe, useRoleReason } from '../../api/session.ts';
-import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { ActionButton, ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
-import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
 import { Users } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { actionColumn } from '../../ui/lists/table.tsx';
 import { roleRights } from './role-rights.ts';
 import { roleWord, roleWords } from './role-text.ts';
 import { SecurityEventsCard } from '../security/security-events.tsx';
@@ -60,11 +60,7 @@ export function MembersPage() {
           cell: (member) =>
             isOwner ? <RoleChoice member={member} isLastOwner={isLastOwner(member)} /> : roleWord(member.role ?? '–'),
         },
-        {
-          title: text.columns.seen,
-          kind: 'end',
-          cell: ({ lastUseTime }) => (lastUseTime === null ? text.never : <Time ms={lastUseTime} />),
-        },
+        { title: text.columns.seen, kind: 'end', cell: ({ lastUseTime }) => <Time ms={lastUseTime} /> },
         {
           title: text.columns.joined,
           kind: 'end',
@@ -72,8 +68,7 @@ export function MembersPage() {
           cell: ({ joinTime }) => (joinTime === null ? '–' : <Time ms={joinTime} />),
         },
         {
-          title: text.columns.actions,
-          kind: 'actions',
+          ...actionColumn,
           cell: (member) => isOwner && <RemoveButton member={member} isLastOwner={isLastOwner(member)} />,
         },
       ]}
@@ -131,27 +126,22 @@ function RemoveButton({ member: { userId, email }, isLastOwner }: MemberProps) {
   const { refetch } = useMe();
   const { button, named, title, action, effect, done } = text.remove;
   return (
-    <DialogButton
-      label={button}
-      size="small"
-      variant="danger"
-      aria-label={named(email)}
-      disabledReason={isLastOwner ? text.lastOwner : undefined}
-    >
-      {(close) => (
-        <ActionDialog
-          path="/api/console/v1/members/remove"
-          title={title(email)}
-          action={action}
-          isDanger
-          body={() => ({ userId })}
-          done={done(email)}
-          onDone={() => void refetch()}
-          onClose={close}
-        >
-          <p>{effect}</p>
-        </ActionDialog>
-      )}
-    </DialogButton>
+    <ActionButton
+      button={{
+        label: button,
+        size: 'small',
+        variant: 'danger',
+        'aria-label': named(email),
+        disabledReason: isLastOwner ? text.lastOwner : undefined,
+      }}
+      path="/api/console/v1/members/remove"
+      title={title(email)}
+      action={action}
+      isDanger
+      body={() => ({ userId })}
+      done={done(email)}
+      onDone={() => void refetch()}
+      effect={effect}
+    />
   );
 }

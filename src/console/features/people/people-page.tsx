@@ -8,6 +8,7 @@ import { List } from '../../ui/lists/list.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/controls/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
+import { actionColumn } from '../../ui/lists/table.tsx';
 import { roleWord } from './role-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { SecurityEvents } from '../security/security-events.tsx';
@@ -49,19 +50,14 @@ function People() {
         filters={filters}
         rows={({ people }) => people}
         rowKey={({ userId }) => userId}
-        empty={{ icon: Users, title: peopleText.empty, children: <p>{peopleText.emptyAdvice}</p> }}
+        empty={{ icon: Users, title: peopleText.empty, text: peopleText.emptyAdvice }}
         columns={[
           { title: peopleText.email, kind: 'head', cell: (person) => <PersonName person={person} /> },
           { title: peopleText.state, cell: (person) => <PersonState person={person} /> },
           { title: peopleText.accounts, isWide: true, cell: ({ operator }) => <Accounts {...operator} /> },
+          { title: peopleText.lastSeen, kind: 'end', cell: ({ lastUseTime }) => <Time ms={lastUseTime} /> },
           {
-            title: peopleText.lastSeen,
-            kind: 'end',
-            cell: ({ lastUseTime }) => (lastUseTime === null ? peopleText.never : <Time ms={lastUseTime} />),
-          },
-          {
-            title: peopleText.actions,
-            kind: 'actions',
+            ...actionColumn,
             cell: (person) => <PersonActions person={person} isSelf={person.userId === me?.user.userId} />,
           },
         ]}

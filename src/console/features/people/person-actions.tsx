@@ -21,88 +21,27 @@ type Act = {
   readonly icon: Icon;
   readonly label: string;
   readonly title: (email: string) => string;
-  readonly action: string;
+  /** By default the label. */
+  readonly action?: string;
   readonly help: string;
   readonly done: (email: string) => string;
-  readonly isDanger?: boolean;
-  /** It ends the person's sessions. */
   readonly endsSessions?: boolean;
   /** The e-mail address has to be typed. */
   readonly isForever?: boolean;
 };
 
-type ActPath =
-  | '/api/admin/v1/people/end-sessions'
-  | '/api/admin/v1/people/disable'
-  | '/api/admin/v1/people/enable'
-  | '/api/admin/v1/people/operator'
-  | '/api/admin/v1/people/erase';
+type ActPath = `/api/admin/v1/people/${'end-sessions' | 'operator' | 'disable' | 'enable' | 'erase'}`;
 
+const path = '/api/admin/v1/people';
+const texts = peopleText.acts;
 const acts = {
-  endSessions: {
-    path: '/api/admin/v1/people/end-sessions',
-    icon: LogOut,
-    label: peopleText.endSessions,
-    title: peopleText.endSessionsTitle,
-    action: peopleText.endSessions,
-    help: peopleText.endSessionsHelp,
-    done: peopleText.endSessionsDone,
-    isDanger: true,
-    endsSessions: true,
-  },
-  grantOperator: {
-    path: '/api/admin/v1/people/operator',
-    icon: ShieldCheck,
-    label: peopleText.grantOperator,
-    title: peopleText.grantOperatorTitle,
-    action: peopleText.grantOperator,
-    help: peopleText.grantOperatorHelp,
-    done: peopleText.grantOperatorDone,
-  },
-  revokeOperator: {
-    path: '/api/admin/v1/people/operator',
-    icon: ShieldOff,
-    label: peopleText.revokeOperator,
-    title: peopleText.revokeOperatorTitle,
-    action: peopleText.revokeOperator,
-    help: peopleText.revokeOperatorHelp,
-    done: peopleText.revokeOperatorDone,
-    isDanger: true,
-    endsSessions: true,
-  },
-  disable: {
-    path: '/api/admin/v1/people/disable',
-    icon: UserX,
-    label: peopleText.disable,
-    title: peopleText.disableTitle,
-    action: peopleText.disableAction,
-    help: peopleText.disableHelp,
-    done: peopleText.disableDone,
-    isDanger: true,
-    endsSessions: true,
-  },
-  enable: {
-    path: '/api/admin/v1/people/enable',
-    icon: UserCheck,
-    label: peopleText.enable,
-    title: peopleText.enableTitle,
-    action: peopleText.enableAction,
-    help: peopleText.enableHelp,
-    done: peopleText.enableDone,
-  },
-  erase: {
-    path: '/api/admin/v1/people/erase',
-    icon: Trash2,
-    label: peopleText.erase,
-    title: peopleText.eraseTitle,
-    action: peopleText.eraseAction,
-    help: peopleText.eraseHelp,
-    done: () => peopleText.eraseDone,
-    isDanger: true,
-    endsSessions: true,
-    isForever: true,
-  },
-} as const satisfies Readonly<Record<string, Act>>;
+  endSessions: { ...texts.endSessions, path: `${path}/end-sessions`, icon: LogOut, endsSessions: true },
+  grantOperator: { ...texts.grantOperator, path: `${path}/operator`, icon: ShieldCheck },
+  revokeOperator: { ...texts.revokeOperator, path: `${path}/operator`, icon: ShieldOff, endsSessions: true },
+  disable: { ...texts.disable, path: `${path}/disable`, icon: UserX, endsSessions: true },
+  enable: { ...texts.enable, path: `${path}/enable`, icon: UserCheck },
+  erase: { ...texts.erase, path: `${path}/erase`, icon: Trash2, endsSessions: true, isForever: true },
+} as const satisfies Readonly<Record<keyof typeof texts, Act>>;
 
 type ActName = keyof typeof acts;
 type ActionsProps = { readonly person: Person; readonly isSelf: boolean };
@@ -159,10 +98,9 @@ function ResetDialog({ person: { userId, email }, onClose }: DialogProps) {
           {isMailed ? peopleText.mailed : peopleText.resetAdvice}
         </ShownOnce>
       )}
+      help={peopleText.resetHelp}
       onClose={onClose}
-    >
-      <p class="soft">{peopleText.resetHelp}</p>
-    </ActionDialog>
+    />
   );
 }
 
@@ -175,8 +113,8 @@ function ActDialog({ name, person: { userId, email }, isSelf, onClose }: ActProp
     <ActionDialog
       path={act.path}
       title={act.title(email)}
-      action={act.action}
-      isDanger={act.isDanger}
+      action={act.action ?? act.label}
+      isDanger={act.endsSessions}
       confirmText={act.isForever === true ? email : undefined}
       body={() => (act.path.endsWith('/operator') ? { userId, isOperator } : { userId })}
       done={act.done(email)}

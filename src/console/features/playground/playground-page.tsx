@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Model } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useRoleReason } from '../../api/session.ts';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { useAddress } from '../../ui/lists/filters.tsx';
-import { ErrorBox } from '../../ui/feedback/notice.tsx';
+import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { isLive, useTasks } from '../tasks/detail/use-task.ts';
 import { maxVariants, requestOf } from './draft/draft.ts';
@@ -47,27 +45,23 @@ export function PlaygroundPage() {
   return (
     <Page lead={playgroundText.lead} tabTitle={useProgressTitle(views, taskIds.length)}>
       <div class="columns playground">
-        {catalogue.error !== null && catalogue.data === undefined ? (
-          <ErrorBox failure={failureOf(catalogue.error)} onRetry={() => void catalogue.refetch()} />
-        ) : catalogue.data === undefined ? (
-          <div aria-busy="true">
-            <Skeleton height="480px" />
-          </div>
-        ) : (
-          <PlaygroundForm
-            models={models}
-            model={model}
-            draft={draft}
-            variants={variants}
-            balance={account?.balance}
-            submission={submission}
-            disabledReason={disabledReason}
-            onPending={pending.onPending}
-            onChange={change}
-            // It is not called when the page was left meanwhile: its address is another one then.
-            onGenerate={() => submission.mutate(variants, { onSuccess: shown.show })}
-          />
-        )}
+        <Loaded of={catalogue} heights={[480]}>
+          {() => (
+            <PlaygroundForm
+              models={models}
+              model={model}
+              draft={draft}
+              variants={variants}
+              balance={account?.balance}
+              submission={submission}
+              disabledReason={disabledReason}
+              onPending={pending.onPending}
+              onChange={change}
+              // It is not called when the page was left meanwhile: its address is another one then.
+              onGenerate={() => submission.mutate(variants, { onSuccess: shown.show })}
+            />
+          )}
+        </Loaded>
         <div class="stack">
           <Results
             taskIds={taskIds}

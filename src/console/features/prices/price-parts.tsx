@@ -50,7 +50,7 @@ type AmountsFrom = ModelPrice['rates'][number];
 
 /** The amounts in force, if the price has begun, and those that are announced. */
 export function amountsAtTime(
-  { rates }: ModelPrice,
+  { rates }: Pick<ModelPrice, 'rates'>,
   nowMs: number,
 ): { current: AmountsFrom | undefined; announced: readonly AmountsFrom[] } {
   return {

@@ -6,6 +6,7 @@ import { number } from '../../ui/figures.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
+import { actionColumn } from '../../ui/lists/table.tsx';
 import { Amounts, amountsAtTime, conditionWords, type PricedModel, type PriceLine } from './price-parts.tsx';
 import { pricesText } from './prices-text.ts';
 import { SetPriceDialog } from './set-price-dialog.tsx';
@@ -61,11 +62,7 @@ function CurrentPrices({ account, lines }: Props & { readonly lines?: readonly P
           title: pricesText.announced,
           cell: ({ price }) => <Announced amounts={amountsAtTime(price, now).announced} />,
         },
-        {
-          title: pricesText.actions,
-          kind: 'actions',
-          cell: (line) => <SetButton line={line} account={account} />,
-        },
+        { ...actionColumn, cell: (line) => <SetButton line={line} account={account} /> },
       ]}
     />
   );

@@ -13,7 +13,6 @@ export const pricesText = {
   perVideo: 'Credits/video',
   announced: 'Announced',
   from: 'from',
-  actions: 'Actions',
   set: 'Set price',
   setOf: (model: string, price: string | undefined) =>
     `Set price of ${model}${price === undefined ? '' : `: ${price}`}`,

@@ -7,7 +7,7 @@ import { Tags } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { rateWords } from '../../ui/figures.tsx';
 import { Card } from '../../ui/page.tsx';
-import type { Column } from '../../ui/lists/table.tsx';
+import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { ExactTime, exactTime } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
@@ -32,7 +32,7 @@ export function SetPrices({ accountId }: SetPricesProps) {
         empty={{
           icon: Tags,
           title: isOfAccount ? pricesText.noneCustom : pricesText.noneSet,
-          children: <p>{isOfAccount ? pricesText.noneCustomAdvice : pricesText.noneSetAdvice}</p>,
+          text: isOfAccount ? pricesText.noneCustomAdvice : pricesText.noneSetAdvice,
         }}
         columns={isOfAccount ? columns.filter((column) => column !== accountColumn) : columns}
       />
@@ -62,11 +62,7 @@ const columns: readonly Column<SetPrice>[] = [
       </>
     ),
   },
-  {
-    title: pricesText.actions,
-    kind: 'actions',
-    cell: (price) => <WithdrawButton price={price} />,
-  },
+  { ...actionColumn, cell: (price) => <WithdrawButton price={price} /> },
 ];
 
 type PriceProps = { readonly price: SetPrice };
@@ -105,10 +101,9 @@ function WithdrawButton({ price }: PriceProps) {
           reason={auditHint}
           body={(reason) => ({ priceId, reason })}
           done={pricesText.withdrawn}
+          help={pricesText.withdrawHelp(`${model} (${priceName})`, what, exactTime(fromTime))}
           onClose={() => setOpen(false)}
-        >
-          <p class="soft">{pricesText.withdrawHelp(`${model} (${priceName})`, what, exactTime(fromTime))}</p>
-        </ActionDialog>
+        />
       )}
     </>
   );

@@ -3,7 +3,7 @@ import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import { StateDot } from '../../ui/controls/badge.tsx';
 import { Button } from '../../ui/controls/button.tsx';
-import { Dialog, DialogActions, DialogBody, DialogButton } from '../../ui/forms/dialog.tsx';
+import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { ErrorBox } from '../../ui/feedback/notice.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { duration } from '../../ui/time.tsx';
@@ -21,17 +21,17 @@ function TestDialog({ provider, onClose }: { readonly provider: string; readonly
   const test = useSend('/api/admin/v1/providers/test', { changes: [] });
   return (
     <Dialog title={providersText.testTitle(provider)} onClose={onClose}>
-      <DialogBody>
+      <div class="body">
         <p class="soft">{providersText.testHelp}</p>
         <div role="status">{test.data !== undefined && !test.isPending && <Result test={test.data} />}</div>
         {test.error !== null && <ErrorBox failure={failureOf(test.error)} />}
-      </DialogBody>
-      <DialogActions>
+      </div>
+      <footer>
         <Button onClick={onClose}>{providersText.done}</Button>
         <Button variant="primary" busy={test.isPending} onClick={() => test.mutate({ provider })}>
           {test.data === undefined ? providersText.runTest : providersText.runAgain}
         </Button>
-      </DialogActions>
+      </footer>
     </Dialog>
   );
 }

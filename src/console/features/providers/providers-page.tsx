@@ -21,9 +21,7 @@ export function ProvidersPage() {
         {(data) => data.providers.map((provider) => <ProviderCard key={provider.provider} provider={provider} />)}
       </Loaded>
       {providers.data?.providers.length === 0 && (
-        <Empty icon={Server} title={providersText.empty}>
-          <p>{providersText.emptyAdvice}</p>
-        </Empty>
+        <Empty icon={Server} title={providersText.empty} text={providersText.emptyAdvice} />
       )}
       <MarginCard />
     </Page>
@@ -31,10 +29,6 @@ export function ProvidersPage() {
 }
 
 type ProviderProps = { readonly provider: Provider };
-
-export function SwitchState({ provider: { state } }: ProviderProps) {
-  return <StateWord of={switchWord(state)} />;
-}
 
 /** The slots of a pool; those of the preview are limited on each worker, so it has no limit here. */
 export function runningOf(running: number, limit: number | null, { kind }: Pick<Provider, 'kind'>): string {
@@ -44,7 +38,7 @@ export function runningOf(running: number, limit: number | null, { kind }: Pick<
 function ProviderCard({ provider }: ProviderProps) {
   const actions = (
     <>
-      <SwitchState provider={provider} />
+      <StateWord of={switchWord(provider.state)} />
       {provider.kind !== null && <TestButton provider={provider.provider} />}
       <SwitchButton provider={provider} />
     </>
@@ -71,11 +65,7 @@ function ProviderCard({ provider }: ProviderProps) {
               cell: ({ occupying, limit }) => runningOf(occupying, limit, provider),
             },
             { title: providersText.waiting, kind: 'end', cell: ({ waiting }) => number(waiting) },
-            {
-              title: providersText.longestWait,
-              kind: 'end',
-              cell: ({ oldestWaitMs }) => (oldestWaitMs === null ? '–' : duration(oldestWaitMs)),
-            },
+            { title: providersText.longestWait, kind: 'end', cell: ({ oldestWaitMs }) => duration(oldestWaitMs) },
             {
               title: providersText.failures,
               kind: 'end',

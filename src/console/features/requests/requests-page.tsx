@@ -101,7 +101,7 @@ function RequestHead({ request }: RequestProps) {
   const { method, endpoint, tool, requestId, time, taskId, createdBy, error } = request;
   const { hrefWith } = useAddress();
   return (
-    <details class="quiet request">
+    <details class="request">
       <summary>
         <span class="method">{method}</span> <code>{endpoint}</code>
       </summary>

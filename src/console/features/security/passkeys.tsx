@@ -4,9 +4,9 @@ import type { Passkey } from '../../api/contract.ts';
 import { newPasskey } from '../../api/browser-passkeys.ts';
 import { send } from '../../api/call.ts';
 import { useAction, useRead } from '../../api/queries.ts';
-import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { ActionButton } from '../../ui/forms/action-dialog.tsx';
 import { Button } from '../../ui/controls/button.tsx';
-import { Dialog, DialogActions, DialogBody, DialogButton } from '../../ui/forms/dialog.tsx';
+import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form } from '../../ui/forms/form.tsx';
 import { Fingerprint, Plus } from '../../ui/controls/icons.ts';
@@ -14,6 +14,7 @@ import { List } from '../../ui/lists/list.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/feedback/toast.tsx';
+import { actionColumn } from '../../ui/lists/table.tsx';
 import { deviceOf } from './device.ts';
 import { securityText } from './security-text.ts';
 
@@ -57,7 +58,7 @@ export function Passkeys() {
             kind: 'end',
             cell: ({ lastUseTime }) => (lastUseTime === null ? text.never : <Time ms={lastUseTime} />),
           },
-          { title: text.columns.actions, kind: 'actions', cell: (passkey) => <RemovePasskey passkey={passkey} /> },
+          { ...actionColumn, cell: (passkey) => <RemovePasskey passkey={passkey} /> },
         ]}
       />
     </Card>
@@ -93,16 +94,16 @@ function AddPasskey({ onClose, onAdded }: AddProps) {
   return (
     <Dialog title={text.addTitle} onClose={onClose}>
       <Form class="" submission={add} onSubmit={() => add.mutate()}>
-        <DialogBody>
+        <div class="body">
           <p>{text.lead}</p>
           <TextField label={text.name} name="name" hint={text.nameHint} required value={name} onValue={setName} />
-        </DialogBody>
-        <DialogActions>
+        </div>
+        <footer>
           <Button onClick={onClose}>{text.cancel}</Button>
           <Button variant="primary" type="submit" busy={add.isPending}>
             {text.continue}
           </Button>
-        </DialogActions>
+        </footer>
       </Form>
     </Dialog>
   );
@@ -110,21 +111,16 @@ function AddPasskey({ onClose, onAdded }: AddProps) {
 
 function RemovePasskey({ passkey: { passkeyId, name } }: { readonly passkey: Passkey }) {
   return (
-    <DialogButton label={text.remove} size="small" variant="danger" aria-label={text.removeNamed(name)}>
-      {(close) => (
-        <ActionDialog
-          path="/api/console/v1/passkeys/remove"
-          title={text.removeTitle(name)}
-          action={text.removeAction}
-          isDanger
-          body={() => ({ passkeyId })}
-          changes={[path]}
-          done={text.removed}
-          onClose={close}
-        >
-          <p>{text.removeLead}</p>
-        </ActionDialog>
-      )}
-    </DialogButton>
+    <ActionButton
+      button={{ label: text.remove, size: 'small', variant: 'danger', 'aria-label': text.removeNamed(name) }}
+      path="/api/console/v1/passkeys/remove"
+      title={text.removeTitle(name)}
+      action={text.removeAction}
+      isDanger
+      body={() => ({ passkeyId })}
+      changes={[path]}
+      done={text.removed}
+      effect={text.removeLead}
+    />
   );
 }

@@ -2,7 +2,7 @@ import { Link } from 'wouter-preact';
 import { useMe } from '../../api/session.ts';
 import { opsPaths, paths } from '../../paths.ts';
 import { Card, Facts } from '../../ui/page.tsx';
-import { Table } from '../../ui/lists/table.tsx';
+import { TableCard } from '../../ui/lists/table-card.tsx';
 import { roleWord } from '../people/role-text.ts';
 import { PersonalPage } from './personal-page-frame.tsx';
 import { securityText } from './security-text.ts';
@@ -24,29 +24,24 @@ export function ProfilePage() {
           ]}
         />
       </Card>
-      <Card title={text.accounts} isFlush>
-        {accounts.length === 0 ? (
-          <p class="card-note">{text.noAccounts}</p>
-        ) : (
-          <Table
-            caption={text.accounts}
-            rows={accounts}
-            rowKey={({ accountId }) => accountId}
-            columns={[
-              {
-                title: text.account,
-                kind: 'head',
-                cell: ({ accountId, name }) => (
-                  <Link href={paths.overview(accountId)}>
-                    <bdi>{name}</bdi>
-                  </Link>
-                ),
-              },
-              { title: text.role, cell: ({ role }) => roleWord(role) },
-            ]}
-          />
-        )}
-      </Card>
+      <TableCard
+        title={text.accounts}
+        none={<p class="card-note">{text.noAccounts}</p>}
+        rows={accounts}
+        rowKey={({ accountId }) => accountId}
+        columns={[
+          {
+            title: text.account,
+            kind: 'head',
+            cell: ({ accountId, name }) => (
+              <Link href={paths.overview(accountId)}>
+                <bdi>{name}</bdi>
+              </Link>
+            ),
+          },
+          { title: text.role, cell: ({ role }) => roleWord(role) },
+        ]}
+      />
     </PersonalPage>
   );
 }

@@ -1,5 +1,6 @@
 import { minPasswordLength } from '../../../accounts/people/email-and-password-format.ts';
 import type { SecurityEvent } from '../../api/contract.ts';
+import { labelOf } from '../../ui/controls/badge.tsx';
 
 /** Every string of a person's own settings, and of security events. */
 export const securityText = {
@@ -38,7 +39,7 @@ export const securityText = {
     added: 'Passkey added',
     none: 'No passkeys yet',
     why: 'Sign in with your fingerprint, face or device PIN. Passkeys can’t be guessed or phished.',
-    columns: { name: 'Name', added: 'Added', used: 'Last used', actions: 'Actions' },
+    columns: { name: 'Name', added: 'Added', used: 'Last used' },
     never: 'Never',
     remove: 'Remove',
     removeNamed: (name: string) => `Remove ${name}`,
@@ -57,7 +58,6 @@ export const securityText = {
       signedIn: 'Signed in',
       used: 'Last used',
       expires: 'Expires',
-      actions: 'Actions',
     },
     unknown: 'Unknown',
     current: 'This device',
@@ -102,7 +102,4 @@ const events: Readonly<Record<SecurityEvent['kind'], string>> = {
   share_link_revoked: 'Share link revoked',
 };
 
-/** An open tab may read events that are newer than its code: it shows their names. */
-export function eventLabel(kind: string): string {
-  return new Map<string, string>(Object.entries(events)).get(kind) ?? kind;
-}
+export const eventLabel = (kind: string) => labelOf(events, kind);

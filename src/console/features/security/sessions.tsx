@@ -5,6 +5,7 @@ import { List } from '../../ui/lists/list.tsx';
 import { Card } from '../../ui/page.tsx';
 import { SendButton } from '../../ui/forms/request-button.tsx';
 import { Time } from '../../ui/time.tsx';
+import { actionColumn } from '../../ui/lists/table.tsx';
 import { deviceOf } from './device.ts';
 import { securityText } from './security-text.ts';
 
@@ -47,8 +48,7 @@ export function Sessions() {
           { title: text.columns.used, kind: 'end', cell: ({ lastUseTime }) => <Time ms={lastUseTime} /> },
           { title: text.columns.expires, kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
           {
-            title: text.columns.actions,
-            kind: 'actions',
+            ...actionColumn,
             cell: ({ sessionId, userAgent, isCurrent }) =>
               !isCurrent && (
                 <SendButton

@@ -45,9 +45,7 @@ export function AcceptLinkPage({ purpose }: Pick<OneTimeLink, 'purpose'>) {
     return (
       <Gate title={text.invalidLink}>
         <div class="stack">
-          <Notice tone="warn" title={text.invalidReason}>
-            <p>{expired}</p>
-          </Notice>
+          <Notice tone="warn" title={text.invalidReason} text={expired} />
           <SignInLink />
         </div>
       </Gate>

@@ -65,11 +65,9 @@ function NeedsSetUp({ hasPasswords, next }: NextProps & { readonly hasPasswords:
   return (
     <Gate title={title} lead={lead}>
       <div class="stack">
-        <Notice title={notice}>
-          <p>{where}</p>
-        </Notice>
+        <Notice title={notice} text={where} />
         {hasPasswords && (
-          <details class="quiet">
+          <details>
             <summary>{canSignIn}</summary>
             <PasswordForm next={next} />
           </details>
@@ -82,9 +80,7 @@ function NeedsSetUp({ hasPasswords, next }: NextProps & { readonly hasPasswords:
 function OidcFailure({ title, sentence }: { readonly title: string; readonly sentence: string }) {
   return (
     <div class="stack">
-      <Notice tone="bad" title={title} isAlert>
-        <p>{sentence}</p>
-      </Notice>
+      <Notice tone="bad" title={title} isAlert text={sentence} />
     </div>
   );
 }

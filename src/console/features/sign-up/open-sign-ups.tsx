@@ -1,10 +1,12 @@
 import type { SignUp } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
+import { labelOf } from '../../ui/controls/badge.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
+import { actionColumn } from '../../ui/lists/table.tsx';
 import { peopleText } from '../people/people-text.ts';
 import { signUpText as text } from './sign-up-text.ts';
 
@@ -20,8 +22,8 @@ export function OpenSignUps() {
       columns={[
         { title: text.email, kind: 'head', cell: ({ email }) => <bdi>{email}</bdi> },
         { title: text.requested, cell: ({ createTime }) => <Time ms={createTime} /> },
-        { title: text.mail, cell: ({ mail }) => (mail === null ? text.noMail : (text.mailStates[mail] ?? mail)) },
-        { title: text.actions, kind: 'actions', cell: (signUp) => <CreateLink signUp={signUp} /> },
+        { title: text.mail, cell: ({ mail }) => (mail === null ? text.noMail : labelOf(text.mailStates, mail)) },
+        { ...actionColumn, cell: (signUp) => <CreateLink signUp={signUp} /> },
       ]}
     />
   );
@@ -41,10 +43,9 @@ function CreateLink({ signUp: { linkId, email } }: { readonly signUp: SignUp }) 
               {text.linkAdvice}
             </ShownOnce>
           )}
+          help={text.createLinkHelp}
           onClose={close}
-        >
-          <p class="soft">{text.createLinkHelp}</p>
-        </ActionDialog>
+        />
       )}
     </DialogButton>
   );

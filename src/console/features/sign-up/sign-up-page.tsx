@@ -26,9 +26,7 @@ export function SignUpPage() {
     return (
       <Gate title={text.sent}>
         <div class="stack">
-          <Notice title={text.sentNotice(sentTo)}>
-            <p>{text.sentAdvice}</p>
-          </Notice>
+          <Notice title={text.sentNotice(sentTo)} text={text.sentAdvice} />
           <Button size="wide" onClick={() => setSentTo(undefined)}>
             {text.another}
           </Button>

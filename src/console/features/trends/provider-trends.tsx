@@ -24,47 +24,37 @@ export function ProviderTrends({ trends }: { readonly trends: Trends }) {
       color: `var(${seriesColors[index] ?? '--accent'})`,
       values: buckets.map((bucket) => bucket[of]),
     }));
-  if (providers.length === 0) {
-    return (
-      <Card title={trendsText.providers} isFlush>
-        <Empty icon={Server} title={trendsText.noJobs}>
-          <p>{trendsText.noJobsAdvice}</p>
-        </Empty>
-      </Card>
-    );
-  }
   return (
     <>
-      <div class="columns">
-        <Card title={trendsText.providerErrors} isFlush>
-          <LineChart
-            label={trendsText.providerErrors}
-            names={names}
-            top={1}
-            format={percent}
-            lines={lines('errorRate')}
-          />
-        </Card>
-        <Card title={trendsText.providerLatency} isFlush>
-          <LineChart label={trendsText.providerLatency} names={names} format={duration} lines={lines('p50Ms')} />
-        </Card>
-      </div>
+      {providers.length > 0 && (
+        <div class="columns">
+          <Card title={trendsText.providerErrors} isFlush>
+            <LineChart
+              label={trendsText.providerErrors}
+              names={names}
+              top={1}
+              format={percent}
+              lines={lines('errorRate')}
+            />
+          </Card>
+          <Card title={trendsText.providerLatency} isFlush>
+            <LineChart label={trendsText.providerLatency} names={names} format={duration} lines={lines('p50Ms')} />
+          </Card>
+        </div>
+      )}
       <TableCard
         title={trendsText.providers}
+        none={<Empty icon={Server} title={trendsText.noJobs} text={trendsText.noJobsAdvice} />}
         rows={providers}
         rowKey={({ provider }) => provider}
         columns={[
           { title: trendsText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
           { title: trendsText.jobs, kind: 'end', cell: ({ jobs }) => number(jobs) },
           { title: trendsText.errors, kind: 'end', cell: ({ errors }) => number(errors) },
-          {
-            title: trendsText.errorRate,
-            kind: 'end',
-            cell: ({ errorRate }) => (errorRate === null ? '–' : percent(errorRate)),
-          },
+          { title: trendsText.errorRate, kind: 'end', cell: ({ errorRate }) => percent(errorRate) },
           { title: trendsText.refused, kind: 'end', cell: ({ refused }) => number(refused) },
-          { title: trendsText.median, kind: 'end', cell: ({ p50Ms }) => (p50Ms === null ? '–' : duration(p50Ms)) },
-          { title: trendsText.p95, kind: 'end', cell: ({ p95Ms }) => (p95Ms === null ? '–' : duration(p95Ms)) },
+          { title: trendsText.median, kind: 'end', cell: ({ p50Ms }) => duration(p50Ms) },
+          { title: trendsText.p95, kind: 'end', cell: ({ p95Ms }) => duration(p95Ms) },
         ]}
       />
     </>

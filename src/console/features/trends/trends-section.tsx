@@ -62,14 +62,10 @@ function TotalTiles({ trends: { total, currency, paid } }: FiguresProps) {
     <Tiles
       tiles={[
         { label: trendsText.created, value: number(total.created), note: trendsText.tasks },
-        {
-          label: trendsText.successRate,
-          value: total.successRate === null ? '–' : percent(total.successRate),
-          note: trendsText.ofEnded(total.failed),
-        },
+        { label: trendsText.successRate, value: percent(total.successRate), note: trendsText.ofEnded(total.failed) },
         {
           label: trendsText.latency,
-          value: total.p50Ms === null ? '–' : duration(total.p50Ms),
+          value: duration(total.p50Ms),
           note: total.p95Ms === null ? trendsText.noneYet : trendsText.p95Is(duration(total.p95Ms)),
         },
         {

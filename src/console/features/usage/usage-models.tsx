@@ -35,14 +35,10 @@ const columns: readonly Column<ModelUsage>[] = [
   { title: usageText.model, kind: 'head', cell: ({ model }) => <code>{model}</code> },
   { title: usageText.created, kind: 'end', cell: ({ tasks }) => number(tasks) },
   { title: usageText.success, kind: 'end', cell: (model) => <Success ended={model} /> },
-  { title: usageText.p50, kind: 'end', cell: ({ p50Ms }) => latency(p50Ms) },
-  { title: usageText.p95, kind: 'end', cell: ({ p95Ms }) => latency(p95Ms) },
+  { title: usageText.p50, kind: 'end', cell: ({ p50Ms }) => duration(p50Ms) },
+  { title: usageText.p95, kind: 'end', cell: ({ p95Ms }) => duration(p95Ms) },
   { title: usageText.measures.credits, kind: 'end', cell: ({ credits }) => number(credits) },
 ];
-
-function latency(ms: number | null): string {
-  return ms === null ? '–' : duration(ms);
-}
 
 function Success({ ended }: { readonly ended: Ended }) {
   const { succeeded, failed } = ended;

@@ -84,17 +84,15 @@ function Figures({ report, days }: { readonly report: Report | undefined; readon
 
 /** The rows of the chart, with every group. */
 function SaveButton({ query }: { readonly query: Readonly<Record<string, string>> }) {
-  const { accountId } = useAccount();
   const name = `usage-${query['from'] ?? ''}-${query['to'] ?? ''}.csv`;
   const address = `/api/v1/usage/export${searchOf(query)}`;
-  return <DownloadButton address={address} account={accountId} name={name} label={usageText.csv} />;
+  return <DownloadButton address={address} name={name} label={usageText.csv} />;
 }
 
 function NoUsage() {
   const { accountId } = useAccount();
   return (
-    <Empty icon={ChartColumn} title={usageText.empty}>
-      <p>{usageText.emptyAdvice}</p>
+    <Empty icon={ChartColumn} title={usageText.empty} text={usageText.emptyAdvice}>
       <div class="row">
         <LinkButton href={paths.playground(accountId)}>{usageText.playground}</LinkButton>
       </div>

@@ -13,10 +13,9 @@ export function RetryProviderDialog({ provider, onClose }: ProviderProps) {
       reason={auditHint}
       body={(reason) => ({ provider, reason })}
       done={({ tasks }) => waitingText.retriedProvider(tasks)}
+      help={waitingText.retryProviderHelp}
       onClose={onClose}
-    >
-      <p class="soft">{waitingText.retryProviderHelp}</p>
-    </ActionDialog>
+    />
   );
 }
 
@@ -31,9 +30,8 @@ export function RetryTaskDialog({ taskId, onClose }: TaskProps) {
       reason={auditHint}
       body={(reason) => ({ taskId, reason })}
       done={({ isRetried }) => waitingText.retriedTask(isRetried)}
+      help={waitingText.retryTaskHelp}
       onClose={onClose}
-    >
-      <p class="soft">{waitingText.retryTaskHelp}</p>
-    </ActionDialog>
+    />
   );
 }

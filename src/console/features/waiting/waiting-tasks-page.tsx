@@ -26,9 +26,7 @@ export function WaitingTasksPage() {
       <Loaded of={waiting} heights={[240]}>
         {({ groups, tasks, accounts }) =>
           groups.length === 0 ? (
-            <Empty icon={CircleCheck} title={waitingText.empty}>
-              <p>{waitingText.emptyAdvice}</p>
-            </Empty>
+            <Empty icon={CircleCheck} title={waitingText.empty} text={waitingText.emptyAdvice} />
           ) : (
             <>
               <Groups groups={groups} onRetry={setProvider} />

@@ -7,7 +7,7 @@ export function AnnouncementBanner({ me: { announcement } }: { readonly me: Me }
   if (announcement === null) return null;
   const { text, level, link } = announcement;
   return (
-    <Banner tone={level === 'warning' ? 'warn' : 'info'}>
+    <Banner tone={level === 'warning' ? 'warn' : 'live'}>
       <bdi>{text}</bdi>{' '}
       {link !== null && (
         <a href={link} target="_blank" rel="noreferrer">

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Me } from '../../api/contract.ts';
 import { brand } from '../../api/page-brand.ts';
@@ -15,27 +14,23 @@ import { ViewBanner } from './view-banner.tsx';
 /** The news of an account, above each of its pages: at most one banner of a kind, the most urgent first. */
 export function AccountBanners({ me }: { readonly me: Me }) {
   return (
-    <Banners>
+    // The element is always there, so that a new banner is announced.
+    <div role="status">
       <ViewBanner />
       <Suspended me={me} />
       <AnnouncementBanner me={me} />
       <Notices />
-    </Banners>
+    </div>
   );
 }
 
 /** The banners of operators' pages. */
 export function OperatorBanners({ me }: { readonly me: Me }) {
   return (
-    <Banners>
+    <div role="status">
       <AnnouncementBanner me={me} />
-    </Banners>
+    </div>
   );
-}
-
-/** The element is always there, so that a new banner is announced. */
-function Banners({ children }: { readonly children: ComponentChildren }) {
-  return <div role="status">{children}</div>;
 }
 
 /** Otherwise people learn of a suspension only from a refused request. */

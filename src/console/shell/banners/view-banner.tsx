@@ -1,31 +1,31 @@
+import { useQueryClient } from '@tanstack/preact-query';
 import { useLocation } from 'wouter-preact';
 import { send } from '../../api/call.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useAction } from '../../api/queries.ts';
-import { useAccount, useChangeView } from '../../api/session.ts';
+import { replaceMe, useAccount } from '../../api/session.ts';
 import { opsPaths } from '../../paths.ts';
 import { Banner } from '../../ui/feedback/banner.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { Eye } from '../../ui/controls/icons.ts';
-import { toast } from '../../ui/feedback/toast.tsx';
+import { toastFailure } from '../../ui/feedback/toast.tsx';
 import { shellText } from '../shell-text.ts';
 
 /** Names the account whose pages an operator views, with the way out. */
 export function ViewBanner() {
   const { accountId, name, isView } = useAccount();
   const [, navigate] = useLocation();
-  const changeView = useChangeView();
+  const client = useQueryClient();
   const end = useAction(() => send('/api/console/v1/view/end', {}, { account: undefined }), {
     onDone: (me) => {
       navigate(opsPaths.account(accountId));
-      changeView(me);
+      replaceMe(client, me);
     },
-    onError: (problem) => toast(failureOf(problem).sentence, 'bad'),
+    onError: toastFailure,
   });
   if (!isView) return null;
   return (
     <Banner
-      tone="info"
+      tone="live"
       icon={Eye}
       action={
         <Button size="small" busy={end.isPending} onClick={() => end.mutate()}>

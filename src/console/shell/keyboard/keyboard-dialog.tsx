@@ -1,20 +1,13 @@
 import { Fragment } from 'preact';
-import { Dialog, DialogBody } from '../../ui/forms/dialog.tsx';
+import { Dialog } from '../../ui/forms/dialog.tsx';
 import { keyboardText } from './keyboard-text.ts';
 import type { NavLink } from '../nav.ts';
-import { Palette } from './palette.tsx';
 
-type DialogProps = {
-  readonly shown: 'list' | 'palette';
+type ListProps = {
   /** The pages that `g` and a letter lead to. */
   readonly pages: readonly NavLink[];
   readonly onClose: () => void;
 };
-
-/** The dialogs that shortcuts open. */
-export function KeyboardDialog({ shown, pages, onClose }: DialogProps) {
-  return shown === 'palette' ? <Palette onClose={onClose} /> : <ShortcutList pages={pages} onClose={onClose} />;
-}
 
 const words = keyboardText.shortcuts;
 const everywhere: readonly (readonly [keys: string, effect: string])[] = [
@@ -24,11 +17,11 @@ const everywhere: readonly (readonly [keys: string, effect: string])[] = [
   ['Space ← → m', words.playback],
 ];
 
-function ShortcutList({ pages, onClose }: Omit<DialogProps, 'shown'>) {
+export function ShortcutList({ pages, onClose }: ListProps) {
   const toPages = pages.flatMap(({ key, title }) => (key === undefined ? [] : [[`g ${key}`, title] as const]));
   return (
     <Dialog title={words.title} onClose={onClose}>
-      <DialogBody>
+      <div class="body">
         <dl class="facts">
           {[...toPages, ...everywhere].map(([keys, effect]) => (
             <div key={effect}>
@@ -43,7 +36,7 @@ function ShortcutList({ pages, onClose }: Omit<DialogProps, 'shown'>) {
             </div>
           ))}
         </dl>
-      </DialogBody>
+      </div>
     </Dialog>
   );
 }

@@ -3,7 +3,7 @@ import { Link, useLocation } from 'wouter-preact';
 import { AccountContext } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';
 import { opsPaths, paths } from '../../paths.ts';
-import { Dialog, DialogBody } from '../../ui/forms/dialog.tsx';
+import { Dialog } from '../../ui/forms/dialog.tsx';
 import { keyboardText } from './keyboard-text.ts';
 import { accountNav, type NavLink, operatorNav } from '../nav.ts';
 import { shellText } from '../shell-text.ts';
@@ -43,7 +43,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           if (active !== undefined) go(active.href);
         }}
       >
-        <DialogBody>
+        <div class="body">
           <input
             class="input"
             role="combobox"
@@ -66,7 +66,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           <p class="soft" role="status">
             {goals.length === 0 ? words.none : ''}
           </p>
-        </DialogBody>
+        </div>
       </form>
     </Dialog>
   );
@@ -94,7 +94,7 @@ function GoalList({ id, goals, index, onClose }: ListProps) {
           onClick={onClose}
         >
           <span>{label}</span>
-          <small>{group}</small>
+          <small class="soft">{group}</small>
         </Link>
       ))}
     </div>

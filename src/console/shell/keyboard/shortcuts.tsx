@@ -2,8 +2,9 @@ import { useContext, useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { AccountContext } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
-import { KeyboardDialog } from './keyboard-dialog.tsx';
+import { ShortcutList } from './keyboard-dialog.tsx';
 import { accountNav } from '../nav.ts';
+import { Palette } from './palette.tsx';
 
 /** The second key comes within this time after `g`. */
 const togetherMs = 1200;
@@ -40,9 +41,9 @@ export function Shortcuts() {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, [account, role, navigate]);
-  if (shown === undefined) return null;
-  const pages = account === undefined ? [] : accountNav(account, role);
-  return <KeyboardDialog shown={shown} pages={pages} onClose={() => setShown(undefined)} />;
+  const close = () => setShown(undefined);
+  if (shown === 'palette') return <Palette onClose={close} />;
+  return shown && <ShortcutList pages={account === undefined ? [] : accountNav(account, role)} onClose={close} />;
 }
 
 function isTyping(target: EventTarget | null): boolean {

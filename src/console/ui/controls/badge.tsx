@@ -7,7 +7,12 @@ export type Tone = 'good' | 'bad' | 'warn' | 'live' | 'calm';
 /** A state in a word. */
 export type Word = { readonly word: string; readonly tone: Tone };
 
-/** A tab stays open while the service is upgraded, so a state that is newer than its code appears as it is. */
+/** The word for a name of the service, such as a state. A tab stays open while the service is upgraded, so a newer name appears as it is. */
+export function labelOf(words: Readonly<Record<string, string>>, name: string): string {
+  return words[name] ?? name;
+}
+
+/** The same with a tone. */
 export function wordOf(words: Readonly<Record<string, Word>>, state: string): Word {
   return words[state] ?? { word: state, tone: 'calm' };
 }

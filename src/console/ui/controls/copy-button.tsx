@@ -41,7 +41,7 @@ type IdProps = { readonly id: string; readonly label: string; readonly isShort?:
 export function CopyId({ id, label, isShort }: IdProps) {
   return (
     <span class="id" {...(isShort === true && { title: id })}>
-      <code>{isShort === true ? shortId(id) : id}</code>
+      <code class="soft">{isShort === true ? shortId(id) : id}</code>
       <CopyButton text={id} label={label} />
     </span>
   );

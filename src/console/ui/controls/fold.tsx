@@ -18,7 +18,7 @@ export function Fold({ title, isGiven, problem, children }: FoldProps) {
     if (details.current !== null && (isGiven || problem)) details.current.open = true;
   }, [isGiven, problem]);
   return (
-    <details ref={details} class="quiet">
+    <details ref={details}>
       <summary>{title}</summary>
       <div class="body stack">{children}</div>
     </details>

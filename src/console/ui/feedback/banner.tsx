@@ -2,9 +2,10 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Icon as IconType } from '../controls/icon.ts';
 import { CircleAlert, Info, TriangleAlert, X } from '../controls/icons.ts';
+import '../controls/badge.css';
 import './banner.css';
 
-const icons = { bad: CircleAlert, warn: TriangleAlert, info: Info } as const;
+const icons = { bad: CircleAlert, warn: TriangleAlert, live: Info } as const;
 
 type BannerProps = {
   readonly tone: keyof typeof icons;

@@ -11,18 +11,20 @@ const icons = { bad: CircleAlert, warn: TriangleAlert, good: CircleCheck, calm: 
 type NoticeProps = {
   readonly tone?: keyof typeof icons;
   readonly title?: string;
+  readonly text?: ComponentChildren;
   readonly children?: ComponentChildren;
   /** Read out when it appears. */
   readonly isAlert?: boolean;
 };
 
-export function Notice({ tone = 'calm', title, children, isAlert }: NoticeProps) {
+export function Notice({ tone = 'calm', title, text, children, isAlert }: NoticeProps) {
   const Icon = icons[tone];
   return (
     <div class={`notice ${tone}`} {...(isAlert === true && { role: 'alert' })}>
       <Icon size={16} aria-hidden="true" />
       <div>
         {title !== undefined && <strong>{title}</strong>}
+        {text !== undefined && <p>{text}</p>}
         {children}
       </div>
     </div>
@@ -45,8 +47,7 @@ type FailedProps = { readonly failure: Failure; readonly onRetry: (() => void) |
 
 function Failed({ failure, onRetry }: FailedProps) {
   return (
-    <Notice tone="bad" title={failure.title} isAlert>
-      <p>{failure.sentence}</p>
+    <Notice tone="bad" title={failure.title} isAlert text={failure.sentence}>
       {(onRetry !== undefined || failure.requestId !== undefined) && (
         <div class="row">
           {onRetry !== undefined && (

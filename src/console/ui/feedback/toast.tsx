@@ -1,5 +1,6 @@
 import { Check, CircleAlert } from '../controls/icons.ts';
 import { useEffect, useState } from 'preact/hooks';
+import { failureOf } from '../../api/problem.ts';
 import './toast.css';
 
 type Toast = { readonly id: number; readonly text: string; readonly tone: 'good' | 'bad' };
@@ -11,6 +12,11 @@ let lastId = 0;
 export function toast(text: string, tone: Toast['tone'] = 'good'): void {
   lastId += 1;
   for (const listener of listeners) listener({ id: lastId, text, tone });
+}
+
+/** Reports a failure that no part of the page shows. */
+export function toastFailure(error: unknown): void {
+  toast(failureOf(error).sentence, 'bad');
 }
 
 const shownMs = 5000;

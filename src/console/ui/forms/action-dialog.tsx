@@ -4,7 +4,7 @@ import type { Body, ReadPath, SendPath, Sent } from '../../api/call.ts';
 import { useSend } from '../../api/queries.ts';
 import { Button } from '../controls/button.tsx';
 import { ChangeButton } from './change-button.tsx';
-import { Dialog, DialogActions, DialogBody, waitReason } from './dialog.tsx';
+import { Dialog, DialogButton, type DialogButtonProps, waitReason } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
 import { toast } from '../feedback/toast.tsx';
@@ -14,7 +14,11 @@ type ActionProps<Path extends SendPath> = {
   readonly title: string;
   /** On the button: verb and object, with the amount if there is one. */
   readonly action: string;
-  /** The effect in words, and the fields; each field shows its error by `name`. */
+  /** The effect in words, which a person needs before they go on. */
+  readonly effect?: string;
+  /** The same, for those who want to know more. */
+  readonly help?: string;
+  /** The fields; each field shows its error by `name`. */
   readonly children?: ComponentChildren;
   readonly body: (reason: string) => Body<Path>;
   /** Adds a field for a reason, with this hint about its readers. */
@@ -57,7 +61,9 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
   return (
     <Dialog title={title} isWide={props.isWide} isBusy={send.isPending} onClose={onClose}>
       <Form class="" submission={send} onSubmit={() => send.mutate(body(reason.trim()))}>
-        <DialogBody>
+        <div class="body">
+          {props.effect !== undefined && <p>{props.effect}</p>}
+          {props.help !== undefined && <p class="soft">{props.help}</p>}
           {children}
           {props.reason !== undefined && (
             <TextField
@@ -74,8 +80,8 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
           {confirmText !== undefined && (
             <TextField label={`Type ${confirmText} to confirm`} autocomplete="off" value={typed} onValue={setTyped} />
           )}
-        </DialogBody>
-        <DialogActions>
+        </div>
+        <footer>
           <Button disabledReason={send.isPending ? waitReason : undefined} onClick={onClose}>
             {props.dismiss ?? 'Cancel'}
           </Button>
@@ -87,10 +93,19 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
           >
             {action}
           </ChangeButton>
-        </DialogActions>
+        </footer>
       </Form>
     </Dialog>
   );
+}
+
+type ActionButtonProps<Path extends SendPath> = Omit<ActionProps<Path>, 'onClose'> & {
+  readonly button: Omit<DialogButtonProps, 'children'>;
+};
+
+/** A button, and the action in the dialog that it opens. */
+export function ActionButton<Path extends SendPath>({ button, ...action }: ActionButtonProps<Path>) {
+  return <DialogButton {...button}>{(close) => <ActionDialog {...action} onClose={close} />}</DialogButton>;
 }
 
 /** A browser shows a run of spaces as one, so their number cannot be typed from what is in sight. */

@@ -17,8 +17,8 @@ type DialogProps = {
 };
 
 /**
- * Open as long as it is rendered. The browser keeps the focus inside, closes on Escape and returns the focus. Put what it shows in
- * `DialogBody` and `DialogActions`, with a form around both where it has fields.
+ * Open as long as it is rendered. The browser keeps the focus inside, closes on Escape and returns the focus. It shows a
+ * `div` of class `body` and a `footer` with buttons, in a form where it has fields.
  */
 export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -72,31 +72,23 @@ export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps
 
 export const waitReason = 'Wait for the response';
 
-export function DialogBody({ children }: { readonly children: ComponentChildren }) {
-  return <div class="body">{children}</div>;
-}
-
-export function DialogActions({ children }: { readonly children: ComponentChildren }) {
-  return <footer>{children}</footer>;
-}
-
 type InfoProps = Pick<DialogProps, 'title' | 'onClose' | 'isWide' | 'children'>;
 
 /** Shows something, and is done. */
 export function InfoDialog({ children, ...dialog }: InfoProps) {
   return (
     <Dialog {...dialog}>
-      <DialogBody>{children}</DialogBody>
-      <DialogActions>
+      <div class="body">{children}</div>
+      <footer>
         <Button variant="primary" onClick={dialog.onClose}>
           Done
         </Button>
-      </DialogActions>
+      </footer>
     </Dialog>
   );
 }
 
-type OpenProps = Omit<ButtonProps, 'onClick' | 'children' | 'icon'> & {
+export type DialogButtonProps = Omit<ButtonProps, 'onClick' | 'children' | 'icon'> & {
   readonly label: string;
   readonly icon?: Icon;
   /** The dialog, while it is open. */
@@ -104,7 +96,7 @@ type OpenProps = Omit<ButtonProps, 'onClick' | 'children' | 'icon'> & {
 };
 
 /** A button and the dialog that it opens. */
-export function DialogButton({ label, icon: Icon, children, ...button }: OpenProps) {
+export function DialogButton({ label, icon: Icon, children, ...button }: DialogButtonProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>

@@ -47,7 +47,7 @@ function useNotes({ hint, name }: Pick<FieldProps, 'hint' | 'name'>) {
   const notes = (
     <>
       {hint !== undefined && (
-        <p class="hint" id={`${id}-hint`}>
+        <p class="under" id={`${id}-hint`}>
           {hint}
         </p>
       )}
@@ -173,6 +173,38 @@ export function CheckField({ label, hint, name, isChecked, onValue }: CheckProps
   );
 }
 
+type CheckListProps<Value extends string> = {
+  readonly label: string;
+  readonly name?: string;
+  readonly options: readonly Value[];
+  readonly chosen: readonly Value[];
+  /** By default the options themselves. */
+  readonly wordsOf?: (option: Value) => ComponentChildren;
+  readonly onChosen: (chosen: readonly Value[]) => void;
+};
+
+/** Any of a few, in the order of the options. */
+export function CheckList<Value extends string>(props: CheckListProps<Value>) {
+  const { label, name, options, chosen, wordsOf = (option) => option, onChosen } = props;
+  return (
+    <fieldset class="field">
+      <legend>{label}</legend>
+      {options.map((option, index) => (
+        <CheckField
+          key={option}
+          label={wordsOf(option)}
+          // One error for the list, beside its first box.
+          name={index === 0 ? name : undefined}
+          isChecked={chosen.includes(option)}
+          onValue={(isChecked) =>
+            onChosen(options.filter((one) => (one === option ? isChecked : chosen.includes(one))))
+          }
+        />
+      ))}
+    </fieldset>
+  );
+}
+
 /** Choices of more letters than this fill more than two rows of buttons. */
 const maxLetters = 70;
 
@@ -195,7 +227,7 @@ export function Segmented<Value extends string>({ label, value, options, onValue
       <legend>{label}</legend>
       <div class="segmented">
         {options.map((option) => (
-          <label key={option.value}>
+          <label key={option.value} class="option">
             <input
               type="radio"
               name={described.id}

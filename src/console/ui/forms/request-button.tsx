@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { Body, SendPath } from '../../api/call.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import type { ButtonProps } from '../controls/button.tsx';
 import { ChangeButton } from './change-button.tsx';
-import { toast } from '../feedback/toast.tsx';
+import { toast, toastFailure } from '../feedback/toast.tsx';
 
 type SendButtonProps<Path extends SendPath> = Omit<ButtonProps, 'busy' | 'onClick'> & {
   readonly path: Path;
@@ -18,10 +17,6 @@ type SendButtonProps<Path extends SendPath> = Omit<ButtonProps, 'busy' | 'onClic
 export function SendButton<Path extends SendPath>({ path, body, done, ...button }: SendButtonProps<Path>) {
   const send = useSend(path, { onDone: () => toast(done) });
   return (
-    <ChangeButton
-      {...button}
-      busy={send.isPending}
-      onClick={() => send.mutate(body, { onError: (error) => toast(failureOf(error).sentence, 'bad') })}
-    />
+    <ChangeButton {...button} busy={send.isPending} onClick={() => send.mutate(body, { onError: toastFailure })} />
   );
 }

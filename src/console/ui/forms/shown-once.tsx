@@ -18,9 +18,7 @@ type ShownOnceProps = {
 export function ShownOnce({ title, what, text, children, details, onClose }: ShownOnceProps) {
   return (
     <InfoDialog title={title} isWide={details !== undefined} onClose={onClose}>
-      <Notice tone="warn" title={`Copy this ${what} now. You won’t see it again.`}>
-        <p>{children}</p>
-      </Notice>
+      <Notice tone="warn" title={`Copy this ${what} now. You won’t see it again.`} text={children} />
       <div class="secret">
         <code>{text}</code>
         <CopyButton text={text} label={`Copy ${what}`} isLoud />

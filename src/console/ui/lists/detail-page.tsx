@@ -28,8 +28,7 @@ export function DetailPage<Data>(props: DetailProps<Data>) {
   return (
     <Page title={title} back={back}>
       {isUnknown ? (
-        <Empty icon={unknown.icon} title={unknown.title}>
-          <p>{unknown.text}</p>
+        <Empty icon={unknown.icon} title={unknown.title} text={unknown.text}>
           <div class="row">
             <LinkButton href={back.href}>{unknown.seeAll}</LinkButton>
           </div>

@@ -140,7 +140,7 @@ export function FilterBar<Query>({ state }: BarProps<Query>) {
         />
       ))}
       {(others.some(({ control }) => control !== 'chip') || isFiltered) && (
-        <div class="filters">
+        <div class="row filters">
           {others.map((filter) => (
             <FilterControl
               key={filter.name}

@@ -1,14 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Answer, Query, ReadPath } from '../../api/call.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { Button } from '../controls/button.tsx';
-import { Empty } from '../feedback/empty.tsx';
+import { Empty, type EmptyProps } from '../feedback/empty.tsx';
 import { type Filter, FilterBar, useAddress, useFilters } from './filters.tsx';
-import type { Icon } from '../controls/icon.ts';
 import { ArrowUp, SearchX } from '../controls/icons.ts';
-import { ErrorBox } from '../feedback/notice.tsx';
+import { ReadError } from '../feedback/loaded.tsx';
 import { Page } from '../page.tsx';
 import { Pager } from './pager.tsx';
 import { type Selection, useSelection } from './selection.tsx';
@@ -26,7 +24,7 @@ export type ListProps<Path extends ReadPath, Row> = {
   readonly rowKey: (row: Row) => string | number;
   readonly columns: readonly Column<Row>[];
   readonly filters?: readonly Filter<Query<Path>>[];
-  readonly empty: { readonly icon: Icon; readonly title: string; readonly children?: ComponentChildren };
+  readonly empty: EmptyProps;
   /** Reads again at this pace; new rows wait behind a button then, and no row moves. */
   readonly everyMs?: number | ((answer: Answer<Path> | undefined) => number | false);
   readonly isLinked?: boolean;
@@ -44,10 +42,8 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
   const state = useFilters<Query<Path>>(filters);
   const cursor = useAddress().get('cursor');
   const query = { ...props.query, ...state.query, ...(cursor !== undefined && { cursor }) };
-  const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useRead(path, query, {
-    keeps: true,
-    ...(everyMs !== undefined && { everyMs }),
-  });
+  const read = useRead(path, query, { keeps: true, ...(everyMs !== undefined && { everyMs }) });
+  const { data, error, isPlaceholderData, dataUpdatedAt } = read;
   const latest = data === undefined ? undefined : rowsOf(data);
   const shownFor = everyMs === undefined ? undefined : JSON.stringify([state.values, cursor]);
   const nextCursor = nextCursorOf(data);
@@ -66,14 +62,12 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
     <>
       {filters.length > 0 && <FilterBar state={state} />}
       {error !== null && data === undefined ? (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+        <ReadError of={read} />
       ) : rows?.length === 0 ? (
         state.isFiltered ? (
           <NoMatch many={noun[1]} onClear={state.clear} />
         ) : (
-          <Empty icon={props.empty.icon} title={props.empty.title}>
-            {props.empty.children}
-          </Empty>
+          <Empty {...props.empty} />
         )
       ) : (
         <div ref={list} class="list" tabIndex={-1}>

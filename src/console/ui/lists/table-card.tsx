@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { type Read, ReadError } from '../feedback/loaded.tsx';
 import { Card } from '../page.tsx';
 import { Table, type TableProps } from './table.tsx';
 
@@ -7,13 +8,23 @@ type TableCardProps<Row> = Omit<TableProps<Row>, 'caption'> & {
   readonly title: string;
   readonly caption?: string;
   readonly actions?: ComponentChildren;
+  /** The read of the rows, whose error stands in place of them. */
+  readonly of?: Read<unknown>;
+  /** Stands in place of a table without rows. */
+  readonly none?: ComponentChildren;
 };
 
 /** A card that holds a table alone. */
-export function TableCard<Row>({ title, caption = title, actions, ...table }: TableCardProps<Row>) {
+export function TableCard<Row>({ title, caption = title, actions, of, none, ...table }: TableCardProps<Row>) {
   return (
     <Card title={title} actions={actions} isFlush>
-      <Table caption={caption} {...table} />
+      {of !== undefined && of.data === undefined && of.error !== null ? (
+        <ReadError of={of} isInset />
+      ) : none !== undefined && table.rows?.length === 0 ? (
+        none
+      ) : (
+        <Table caption={caption} {...table} />
+      )}
     </Card>
   );
 }

@@ -15,6 +15,9 @@ export type Column<Row> = {
   readonly isWide?: boolean;
 };
 
+/** What the columns of actions share; the title is for screen readers. */
+export const actionColumn = { title: 'Actions', kind: 'actions' } as const;
+
 export type TableProps<Row> = {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];

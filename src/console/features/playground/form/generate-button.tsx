@@ -40,11 +40,11 @@ export function GenerateButton({ variants, balance, isBusy, disabledReason }: Ge
         {count === 1 ? playgroundText.generate : playgroundText.generateMany(count)}
         {isPriced && ` · ${credits(total)}`}
       </Button>
-      <p class="reason">
+      <p class="under">
         {reason ?? balanceWords(balance, left, count)} {reason === undefined && isShort && <AddCredits />}
       </p>
       {changing.map(({ model, price: { next } }) => (
-        <p key={model.model} class="reason">
+        <p key={model.model} class="under">
           {playgroundText.priceFrom} {next !== undefined && <ExactTime ms={next.fromMs} />}: {priceWords(next, model)}.
         </p>
       ))}

@@ -64,7 +64,7 @@ export function OtherModels({ models, model, draft, onChange }: OthersProps) {
             }}
           />
         ))}
-      {isFull && <p class="hint">{playgroundText.atMostModels}</p>}
+      {isFull && <p class="under">{playgroundText.atMostModels}</p>}
     </fieldset>
   );
 }
@@ -80,7 +80,7 @@ function PriceRows({ variants }: { readonly variants: readonly Variant[] }) {
             {label}
             {changes.length > 0 && <small class="soft"> {changes.join(', ')}</small>}
           </dt>
-          <dd>{price.now === undefined ? playgroundText.noPrice : credits(price.total)}</dd>
+          <dd class="amount">{price.now === undefined ? playgroundText.noPrice : credits(price.total)}</dd>
         </div>
       ))}
     </dl>

@@ -77,7 +77,7 @@ export function MediaField(props: MediaProps) {
         >
           <Link2 size={14} aria-hidden="true" /> {playgroundText.byUrl}
         </Button>
-        <small class="faint">{playgroundText.dropHere}</small>
+        <small class="faint nowrap">{playgroundText.dropHere}</small>
         <input
           ref={picker}
           type="file"
@@ -108,7 +108,7 @@ export function MediaField(props: MediaProps) {
           {error}
         </p>
       )}
-      <p class="hint">
+      <p class="under">
         {hint}
         {blocked === undefined &&
           ` ${playgroundText.sizeLimit(playgroundText.formats[media], maxUploadMegabytes[media])}`}

@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks';
-import { failureOf } from '../../../api/problem.ts';
 import type { Model } from '../../../api/contract.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { CodeBlock } from '../../../ui/controls/code-block.tsx';
 import { Empty } from '../../../ui/feedback/empty.tsx';
 import { Clapperboard } from '../../../ui/controls/icons.ts';
-import { ErrorBox, Notice } from '../../../ui/feedback/notice.tsx';
-import { Skeleton } from '../../../ui/feedback/skeleton.tsx';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { Loaded } from '../../../ui/feedback/loaded.tsx';
 import { isLive, type TaskView, type useTasks } from '../../tasks/detail/use-task.ts';
 import { NotifyButton } from './notify-when-done.tsx';
 import { usePlayback } from './playback.ts';
@@ -40,9 +39,7 @@ export function Results(props: ResultsProps) {
   if (taskIds.length + refused.length === 0) {
     return (
       <section class="card" aria-label={playgroundText.result}>
-        <Empty icon={Clapperboard} title={playgroundText.emptyTitle}>
-          <p>{playgroundText.empty}</p>
-        </Empty>
+        <Empty icon={Clapperboard} title={playgroundText.emptyTitle} text={playgroundText.empty} />
       </section>
     );
   }
@@ -58,25 +55,23 @@ export function Results(props: ResultsProps) {
       )}
       <div class={isMany || refused.length > 0 ? 'variants' : 'stack'}>
         {taskIds.map((taskId, index) => {
-          const { data: view, error, refetch } = reads[index] ?? {};
-          const retry = () => void refetch?.();
-          if (view === undefined)
-            return error ? (
-              <ErrorBox key={taskId} failure={failureOf(error)} onRetry={retry} />
-            ) : (
-              <Skeleton key={taskId} height="200px" />
-            );
+          const read = reads[index];
           return (
-            <VariantCard
-              {...props}
-              key={taskId}
-              view={view}
-              label={labelOf(view, views, index, props.models)}
-              isAlone={!isMany}
-              shared={isMany ? { film: playback.filmOf(taskId), isMuted: audible !== taskId } : undefined}
-              onSound={() => setAudible(audible === taskId ? undefined : taskId)}
-              onExpired={retry}
-            />
+            read && (
+              <Loaded key={taskId} of={read} heights={[200]}>
+                {(view) => (
+                  <VariantCard
+                    {...props}
+                    view={view}
+                    label={labelOf(view, views, index, props.models)}
+                    isAlone={!isMany}
+                    shared={isMany ? { film: playback.filmOf(taskId), isMuted: audible !== taskId } : undefined}
+                    onSound={() => setAudible(audible === taskId ? undefined : taskId)}
+                    onExpired={() => void read.refetch()}
+                  />
+                )}
+              </Loaded>
+            )
           );
         })}
         {refused.map((one) => (
@@ -110,9 +105,12 @@ function ResultsHead({ views, count, onClear }: HeadProps) {
 function PartlyNotice({ partly: { accepted, refused } }: { readonly partly: Batch }) {
   const charged = accepted.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0);
   return (
-    <Notice tone="warn" title={playgroundText.partlyTitle(refused.length, accepted.length + refused.length)} isAlert>
-      <p>{playgroundText.partly(accepted.length, charged)}</p>
-    </Notice>
+    <Notice
+      tone="warn"
+      title={playgroundText.partlyTitle(refused.length, accepted.length + refused.length)}
+      isAlert
+      text={playgroundText.partly(accepted.length, charged)}
+    />
   );
 }
 
@@ -128,7 +126,7 @@ function labelOf({ task }: TaskView, all: readonly TaskView[], index: number, mo
 
 function TaskJson({ view }: { readonly view: TaskView }) {
   return (
-    <details class="quiet">
+    <details>
       <summary>{playgroundText.record}</summary>
       <div class="body">
         <CodeBlock samples={[{ title: 'recordInfo', text: JSON.stringify(view.task, undefined, 2) }]} />

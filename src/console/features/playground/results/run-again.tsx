@@ -8,8 +8,7 @@ import { RefreshCw } from '../../../ui/controls/icons.ts';
 import { Menu } from '../../../ui/controls/menu.tsx';
 import { credits } from '../../../ui/figures.tsx';
 import { useNow } from '../../../ui/time.tsx';
-import { toast } from '../../../ui/feedback/toast.tsx';
-import { failureOf } from '../../../api/problem.ts';
+import { toast, toastFailure } from '../../../ui/feedback/toast.tsx';
 import type { TaskView } from '../../tasks/detail/use-task.ts';
 import { draftOf, emptyDraft, fitted, requestOf } from '../draft/draft.ts';
 import { fieldsOf, withValue } from '../form/input-schema.ts';
@@ -63,7 +62,7 @@ export function RunAgain({ view, models, onAccepted, onEdit }: AgainProps) {
   const send = (newSeed: number | undefined) =>
     create.mutate(repeated(task, model, newSeed), {
       onSuccess: ({ taskId }) => onAccepted(taskId),
-      onError: (problem) => toast(failureOf(problem).sentence, 'bad'),
+      onError: toastFailure,
     });
   return (
     <Menu

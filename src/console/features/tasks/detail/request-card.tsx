@@ -14,16 +14,14 @@ export function RequestCard({ view: { task, contentDeleteTime } }: { readonly vi
   return (
     <Card title={tasksText.request}>
       {contentDeleteTime !== null ? (
-        <Notice title={tasksText.deletedTitle}>
-          <p>{tasksText.deleted}</p>
-        </Notice>
+        <Notice title={tasksText.deletedTitle} text={tasksText.deleted} />
       ) : (
         <div class="stack">
           <p dir="auto" class="whole-prompt">
             {prompt || tasksText.withoutPrompt}
           </p>
           <Facts facts={inputFacts(input)} />
-          <details class="quiet">
+          <details>
             <summary>{tasksText.asJson}</summary>
             <div class="body">
               <CodeBlock wraps samples={[{ title: 'param', text: JSON.stringify(task.param, undefined, 2) }]} />

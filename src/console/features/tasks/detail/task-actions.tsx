@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
 import { useAccount, useIsOperator, useRoleReason } from '../../../api/session.ts';
 import { paths } from '../../../paths.ts';
-import { ActionDialog } from '../../../ui/forms/action-dialog.tsx';
+import { ActionButton, ActionDialog } from '../../../ui/forms/action-dialog.tsx';
 import { Button, LinkButton } from '../../../ui/controls/button.tsx';
-import { DialogButton } from '../../../ui/forms/dialog.tsx';
 import { Ban, Download, ExternalLink, RefreshCw, Trash2 } from '../../../ui/controls/icons.ts';
 import { credits } from '../../../ui/figures.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
@@ -98,12 +97,11 @@ export function CancelButton({ view: { task } }: { readonly view: TaskView }) {
           done={({ cancelled, creditsRefunded }) =>
             cancelled ? tasksText.cancelled(creditsRefunded) : tasksText.hadEnded
           }
+          effect={
+            isOperator ? tasksText.cancelEffectForOperators(creditsCharged) : tasksText.cancelEffect(creditsCharged)
+          }
           onClose={() => setOpen(false)}
-        >
-          <p>
-            {isOperator ? tasksText.cancelEffectForOperators(creditsCharged) : tasksText.cancelEffect(creditsCharged)}
-          </p>
-        </ActionDialog>
+        />
       )}
     </>
   );
@@ -112,25 +110,21 @@ export function CancelButton({ view: { task } }: { readonly view: TaskView }) {
 /** Only owners may, since it can't be undone. */
 function DeleteButton({ taskId }: { readonly taskId: string }) {
   return (
-    <DialogButton label={tasksText.remove} icon={Trash2} variant="danger" disabledReason={useRoleReason('owner')}>
-      {(close) => (
-        <ActionDialog
-          path="/api/v1/jobs/deleteTask"
-          title={tasksText.removeTitle}
-          action={tasksText.remove}
-          isDanger
-          body={() => ({ taskId })}
-          done={tasksText.removed}
-          onClose={close}
-        >
-          <p>
-            <strong>{tasksText.removeDeletesTitle}</strong> {tasksText.removeDeletes}
-          </p>
-          <p>
-            <strong>{tasksText.removeKeepsTitle}</strong> {tasksText.removeKeeps}
-          </p>
-        </ActionDialog>
-      )}
-    </DialogButton>
+    <ActionButton
+      button={{ label: tasksText.remove, icon: Trash2, variant: 'danger', disabledReason: useRoleReason('owner') }}
+      path="/api/v1/jobs/deleteTask"
+      title={tasksText.removeTitle}
+      action={tasksText.remove}
+      isDanger
+      body={() => ({ taskId })}
+      done={tasksText.removed}
+    >
+      <p>
+        <strong>{tasksText.removeDeletesTitle}</strong> {tasksText.removeDeletes}
+      </p>
+      <p>
+        <strong>{tasksText.removeKeepsTitle}</strong> {tasksText.removeKeeps}
+      </p>
+    </ActionButton>
   );
 }

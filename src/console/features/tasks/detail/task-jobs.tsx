@@ -1,8 +1,7 @@
 import type { TaskDetail } from '../../../api/contract.ts';
 import { StateDot } from '../../../ui/controls/badge.tsx';
 import { moneyOf } from '../../../ui/figures.tsx';
-import { Card } from '../../../ui/page.tsx';
-import { Table } from '../../../ui/lists/table.tsx';
+import { TableCard } from '../../../ui/lists/table-card.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import { jobWord, tasksText } from '../tasks-text.ts';
 
@@ -11,28 +10,23 @@ type Job = TaskDetail['operator']['providerJobs'][number];
 /** The jobs at providers, in order, with what each of them cost. For operators. */
 export function TaskJobs({ jobs }: { readonly jobs: readonly Job[] }) {
   return (
-    <Card title={tasksText.jobs} isFlush>
-      {jobs.length === 0 ? (
-        <p class="card-note">{tasksText.noJobs}</p>
-      ) : (
-        <Table
-          caption={tasksText.jobs}
-          rows={jobs}
-          rowKey={({ ordinal }) => ordinal}
-          columns={[
-            { title: tasksText.provider, kind: 'head', cell: (job) => <Provider job={job} /> },
-            { title: tasksText.outcome, cell: (job) => <Outcome job={job} /> },
-            { title: tasksText.cost, kind: 'end', cell: (job) => <Cost job={job} /> },
-            { title: tasksText.took, kind: 'end', cell: durationOf },
-            {
-              title: tasksText.began,
-              kind: 'end',
-              cell: ({ intendTime }) => intendTime !== null && <Time ms={intendTime} />,
-            },
-          ]}
-        />
-      )}
-    </Card>
+    <TableCard
+      title={tasksText.jobs}
+      none={<p class="card-note">{tasksText.noJobs}</p>}
+      rows={jobs}
+      rowKey={({ ordinal }) => ordinal}
+      columns={[
+        { title: tasksText.provider, kind: 'head', cell: (job) => <Provider job={job} /> },
+        { title: tasksText.outcome, cell: (job) => <Outcome job={job} /> },
+        { title: tasksText.cost, kind: 'end', cell: (job) => <Cost job={job} /> },
+        { title: tasksText.took, kind: 'end', cell: durationOf },
+        {
+          title: tasksText.began,
+          kind: 'end',
+          cell: ({ intendTime }) => intendTime !== null && <Time ms={intendTime} />,
+        },
+      ]}
+    />
   );
 }
 
@@ -79,5 +73,5 @@ function Cost({ job: { costMicros, costCurrency, costBasis, pool } }: { readonly
 
 function durationOf({ intendTime, upstreamEndTime, endTime }: Job): string {
   const end = upstreamEndTime ?? endTime;
-  return intendTime === null || end === null ? '–' : duration(Math.max(0, end - intendTime));
+  return duration(intendTime === null || end === null ? null : Math.max(0, end - intendTime));
 }

@@ -16,7 +16,9 @@ export function TaskTimeline({ view }: { readonly view: TaskView }) {
               <span class={`dot ${tone}`} aria-hidden="true" />
               <span>
                 <span class="what">{text}</span>
-                {endTime !== null && endTime > startTime && <small>{duration(endTime - startTime)}</small>}
+                {endTime !== null && endTime > startTime && (
+                  <small class="under">{duration(endTime - startTime)}</small>
+                )}
                 {step.step === 'succeeded' && <Differences view={view} />}
               </span>
               <span class="when">

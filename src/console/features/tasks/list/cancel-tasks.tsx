@@ -26,10 +26,9 @@ export function CancelTasksDialog({ tasks, onClose }: CancelProps) {
       {...(isOperator && { reason: auditHint })}
       body={(reason) => (isOperator ? { taskIds, reason } : { taskIds })}
       result={(answer) => <CancelResult answer={answer} onClose={onClose} />}
+      effect={isOperator ? tasksText.cancelManyEffectForOperators(credits) : tasksText.cancelManyEffect(credits)}
       onClose={onClose}
-    >
-      <p>{isOperator ? tasksText.cancelManyEffectForOperators(credits) : tasksText.cancelManyEffect(credits)}</p>
-    </ActionDialog>
+    />
   );
 }
 
