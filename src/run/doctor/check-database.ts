@@ -168,10 +168,7 @@ function rightsFinding(rights: Awaited<ReturnType<typeof listMissingRights>>): F
   );
 }
 
-function modelsFinding(
-  { catalogue, catalogueFile }: DatabaseToCheck,
-  reports: readonly WorkerReport[],
-): Finding {
+function modelsFinding({ catalogue, catalogueFile }: DatabaseToCheck, reports: readonly WorkerReport[]): Finding {
   if (reports.length === 0)
     return unchecked('models', 'no worker has reported what it can generate; tasks wait for one');
   const others = [...new Set(reports.flatMap(({ models }) => models))].filter((name) => !catalogue.models.has(name));
@@ -248,7 +245,6 @@ export function isConnectionError(error: unknown): boolean {
   return remedies[code] !== undefined || !/^[0-9A-Z]{5}$/.test(code) || /^(08|53|57)/.test(code);
 }
 
-/** Explains why there is no connection, and how to correct it. */
 export function explainDatabaseError(error: unknown): { readonly message: string; readonly remedy: string } {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const message = messageOf(error);

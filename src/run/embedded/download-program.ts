@@ -19,7 +19,7 @@ const downloadMs = 5 * 60_000;
 /** A download logs its progress in this many steps. */
 const progressSteps = 4;
 
-/** Where to look for a program, and where to keep a downloaded one. */
+/** Where a program is found, and where a downloaded one is stored. */
 export type ProgramSearch = {
   /** A path that the operator sets; no other program is then tried. */
   readonly explicitPath?: string | undefined;

@@ -171,7 +171,6 @@ function openModerator(
   return createModerator({ ...hooks, catalogue: catalogue.current, linkTo, events, log });
 }
 
-/** Makes the dependencies that need nothing but settings. */
 function fromSettings(settings: Settings) {
   const { publicUrl } = settings;
   const stores = [settings.resultStore, settings.resultStoreAlso];

@@ -34,7 +34,11 @@ export async function watchReadiness({ part, databaseUrl, temporal, events, log,
   const measured = watchClock({ part, events, log });
   const stopping = new AbortController();
   /** `check` returns the reason why the dependency is not ready. */
-  const watch = (name: string, kind: 'database_checked' | 'temporal_checked', check: () => Promise<string | undefined>) => {
+  const watch = (
+    name: string,
+    kind: 'database_checked' | 'temporal_checked',
+    check: () => Promise<string | undefined>,
+  ) => {
     let reason: string | undefined;
     const run = async () => {
       const { found, err } = await pTimeout(check(), { milliseconds: checkLimitMs }).then(
