@@ -1,14 +1,15 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import { ZipFile } from 'yazl';
 
-// A step of build.mjs: writes the archives of both clients to dist/client-archives, which the service serves under /clients. The archive
-// for npm is what `npm pack` makes, the wheel what hatchling makes (PEP 427). The compiled TypeScript client is in the folder of the
+// A step of build.mjs: writes the archives of both clients to dist/client-archives, which the service serves under /clients. `npm pack`
+// makes the archive for npm; the wheel is what hatchling makes (PEP 427). The compiled TypeScript client is in the folder of the
 // first argument.
 const folder = fileURLToPath(new URL('../../../client-archives', import.meta.url));
 const [compiled = ''] = process.argv.slice(2);
@@ -16,21 +17,19 @@ const [compiled = ''] = process.argv.slice(2);
 /** The same sources make the same archive. */
 const sameTime = new Date('2026-01-01T00:00:00Z');
 
-/** Tar consists of blocks of this size (POSIX ustar). */
-const block = 512;
-
 type Entry = { readonly name: string; readonly content: Buffer };
 
 async function packForNpm(): Promise<void> {
-  const source = 'clients/typescript';
-  const { name, version } = JSON.parse(await readFile(`${source}/package.json`, 'utf8')) as Record<string, string>;
-  const own = await Promise.all(
-    ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'].map((file) => entryOf(file, join(source, file))),
-  );
-  const entries = [...own, ...(await entriesOf(compiled, 'dist'))];
-  const parts = entries.flatMap((entry) => [tarHeader(`package/${entry.name}`, entry.content.length), padded(entry)]);
-  const archive = gzipSync(Buffer.concat([...parts, Buffer.alloc(2 * block)]), { level: 9 });
-  await writeFile(join(folder, `${name}-${version}.tgz`), archive);
+  // Outside of this repository, whose workspaces npm would pack.
+  const draft = await mkdtemp(join(tmpdir(), 'videogen-client-'));
+  try {
+    for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'])
+      await cp(`clients/typescript/${file}`, join(draft, file));
+    await cp(compiled, join(draft, 'dist'), { recursive: true });
+    execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: draft, stdio: 'pipe' });
+  } finally {
+    await rm(draft, { recursive: true });
+  }
 }
 
 async function packForPip(): Promise<void> {
@@ -74,7 +73,7 @@ async function packForPip(): Promise<void> {
 async function entriesOf(path: string, prefix: string): Promise<readonly Entry[]> {
   const found = await readdir(path, { recursive: true, withFileTypes: true });
   const files = found
-    .filter((entry) => entry.isFile() && !/\.pyc$|\.tsbuildinfo$/.test(entry.name))
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.pyc'))
     .map((entry) => join(entry.parentPath, entry.name).slice(join(path).length + 1))
     .toSorted();
   return Promise.all(files.map((file) => entryOf(`${prefix}/${file}`, join(path, file))));
@@ -86,27 +85,6 @@ async function entryOf(name: string, path: string): Promise<Entry> {
 
 function digestOf({ content }: Entry): string {
   return createHash('sha256').update(content).digest('base64url');
-}
-
-function padded({ content }: Entry): Buffer {
-  return Buffer.concat([content, Buffer.alloc((block - (content.length % block)) % block)]);
-}
-
-function tarHeader(name: string, size: number): Buffer {
-  if (Buffer.byteLength(name) > 100) throw new Error(`the path is too long for the archive: ${name}`);
-  const header = Buffer.alloc(block);
-  const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, '0')}\0`;
-  header.write(name, 0);
-  header.write(
-    octal(0o644, 8) + octal(0, 8) + octal(0, 8) + octal(size, 12) + octal(sameTime.getTime() / 1000, 12),
-    100,
-  );
-  // The sum counts its own field as spaces.
-  header.write(`${' '.repeat(8)}0`, 148);
-  header.write('ustar\u000000', 257);
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-  return header;
 }
 
 await mkdir(folder, { recursive: true });

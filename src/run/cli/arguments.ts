@@ -5,7 +5,8 @@ import { unitsMs } from '../../platform/timing/rate-limit.ts';
 import { maxUnixMs } from '../../api/core/request-fields.ts';
 import { idempotencyKeySchema } from '../../api/core/idempotency-key.ts';
 
-/** A commander parser of whole numbers from `min` to `max`. */
+// Parsers for commander.
+
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   return (text: string): number => {
     const value = Number(text);
@@ -17,7 +18,6 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   };
 }
 
-/** A commander parser of ids (of accounts, keys and tasks). */
 export function id(text: string): string {
   if (!validate(text)) throw new InvalidArgumentError('It must be an id such as 019abc12-3456-7def-8901-234567890abc.');
   return text.toLowerCase();
@@ -32,7 +32,7 @@ function accountIdOrName(text: string): string {
 
 const date = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 
-/** A commander parser of instants: RFC 3339, or a span from now such as 90d, 12h or 30m. Returns Unix milliseconds. */
+/** RFC 3339, or a span from now such as 90d, 12h or 30m. Returns Unix milliseconds. */
 export function instant(text: string): number {
   const [, count, unit] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
   const isSpan = count !== undefined && unit !== undefined;
@@ -43,14 +43,12 @@ export function instant(text: string): number {
   return atMs;
 }
 
-/** A commander parser of instants in the future. */
 export function futureInstant(text: string): number {
   const atMs = instant(text);
   if (atMs <= Date.now()) throw new InvalidArgumentError('It must be in the future.');
   return atMs;
 }
 
-/** A commander parser of names and reasons. */
 export function textUpTo(maxLength: number) {
   return (text: string): string => {
     // PostgreSQL counts code points, and cannot store NUL.
@@ -60,7 +58,6 @@ export function textUpTo(maxLength: number) {
   };
 }
 
-/** A commander parser of idempotency keys. */
 export function idempotencyKey(text: string): string {
   if (!idempotencyKeySchema.safeParse(text).success)
     throw new InvalidArgumentError('It must be 1 to 255 visible ASCII characters.');

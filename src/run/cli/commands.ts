@@ -31,7 +31,7 @@ export const commands: Readonly<Record<string, AddCommand>> = {
   reconcile: async (program) =>
     (await import('./commands/reconcile-command.ts')).addReconcileCommand(program, await runner(program)),
   provider: async (program) =>
-    (await import('./commands/provider-commands.ts')).addProviderCommands(program, await runner(program)),
+    (await import('./provider/provider-commands.ts')).addProviderCommands(program, await runner(program)),
   catalogue: async (program) => (await import('./commands/catalogue-command.ts')).addCatalogueCommands(program),
   media: async (program) =>
     (await import('./commands/media-commands.ts')).addMediaCommands(program, await runner(program)),

@@ -8,14 +8,12 @@ const brandName = z.string().regex(/^(?! )[^\p{C}<>"{}]{1,60}(?<! )$/u, {
   error: 'must be 1 to 60 characters on one line, without <, >, ", { and }',
 });
 
-/** An e-mail address, or a page. */
 const supportAddress = parsedBy((text) => {
   if (z.email().safeParse(text).success) return `mailto:${text}`;
   if (httpUrl.safeParse(text).success) return text;
   throw new Error('must be an e-mail address, or an http or https URL');
 });
 
-/** Settings of the name, the logo, the color and the links that customers see. */
 export const brandFields = {
   brandName: from('BRAND_NAME', brandName, ownName),
   brandLogo: from('BRAND_LOGO', parsedBy(readLogo)),

@@ -3,14 +3,12 @@ import { from, parsedBy, wholeNumber } from './setting-kinds.ts';
 
 const signUpMode = z.enum(['off', 'open', 'code', 'domain'], { error: 'must be off, open, code or domain' });
 
-/** Domains of e-mail addresses, separated by commas. */
 const emailDomains = parsedBy((text): readonly string[] => {
   const domains = text.split(',').map((domain) => domain.trim().toLowerCase());
   if (domains.every((domain) => /^(?=.{1,253}$)[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u.test(domain))) return domains;
   throw new Error('must be domains such as example.com, separated by commas');
 });
 
-/** An address, or a name with an address: `Example <no-reply@example.com>`. */
 const mailSender = z.string().regex(/^(?:[^<>@\p{Cc}]{1,100}<[^\s<>@,;]+@[^\s<>@,;]+>|[^\s<>@,;]+@[^\s<>@,;]+)$/u, {
   error: 'must be an address such as no-reply@example.com, or Example <no-reply@example.com>',
 });
@@ -29,7 +27,6 @@ function isDecodable(url: string): boolean {
   }
 }
 
-/** Settings of sign-up and of the mail server. */
 export const signUpFields = {
   signUp: from('SIGN_UP', signUpMode, 'off'),
   signUpDomains: from('SIGN_UP_DOMAINS', emailDomains),

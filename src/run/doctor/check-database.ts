@@ -1,4 +1,4 @@
-import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { Config } from '../config/config.ts';
 import { unservedModels, type WorkerReport } from '../../catalogue/models/served-models.ts';
 import { errorCode, messageOf } from '../../platform/errors.ts';
 import { secretProblem, trySecrets } from '../main/report-changed-secret.ts';
@@ -9,7 +9,8 @@ import { listMigrations } from '../schema/migrator.ts';
 import { readSchemaState } from '../schema/schema-state.ts';
 import { listWorkerReports } from '../../catalogue/models/worker-reports.ts';
 import { listSetPriceNames } from '../../credits/prices/prices.ts';
-import { type PaymentsToCheck, paymentsFinding } from './check-payments.ts';
+import { paymentsFinding } from './check-payments.ts';
+import { isTestKey } from '../../credits/payments/stripe/stripe-provider.ts';
 import { readPaymentHealth } from '../../credits/payments/payment-health.ts';
 import { pricesFinding } from './check-prices.ts';
 import { shortfallsFinding } from './check-shortfalls.ts';
@@ -20,29 +21,21 @@ const leastVersion = 150_000;
 /** Deadlines use the database's clock, links and signatures this machine's. */
 const errorSkewMs = 60_000;
 
-export type DatabaseToCheck = {
-  readonly url: string;
-  readonly poolSize: number;
-  readonly secret: string | undefined;
-  readonly secretPrevious?: readonly string[] | undefined;
-  readonly catalogue: Catalogue;
-  /** Undefined for the built-in catalogue. */
-  readonly catalogueFile?: string | undefined;
-  readonly payments: PaymentsToCheck['provider'];
-};
+type DatabaseToCheck = Pick<
+  Config,
+  'databasePoolSize' | 'secret' | 'secretPrevious' | 'catalogue' | 'catalogueFile' | 'stripeSecretKey'
+>;
 
-type Secrets = Pick<DatabaseToCheck, 'secret' | 'secretPrevious'>;
-
-export async function checkDatabase(given: DatabaseToCheck): Promise<readonly Finding[]> {
-  const db = createDatabase({ url: given.url, poolSize: 1 });
+export async function checkDatabase(url: string, config: DatabaseToCheck): Promise<readonly Finding[]> {
+  const db = createDatabase({ url, poolSize: 1 });
   try {
     const { facts, skewMs } = await readFacts(db);
     return [
       ...serverFindings(facts),
-      tlsFinding(facts, given.url),
-      connectionsFinding(facts, given.poolSize),
+      tlsFinding(facts, url),
+      connectionsFinding(facts, config.databasePoolSize),
       clockFinding(skewMs),
-      ...(await schemaFindings(db, facts, given)),
+      ...(await schemaFindings(db, facts, config)),
     ];
   } catch (error) {
     const { message, remedy } = explainDatabaseError(error);
@@ -114,16 +107,9 @@ function clockFinding(skewMs: number): Finding {
 
 const migrate = 'Run "videogen migrate" with this release.';
 
-async function schemaFindings(
-  db: Database,
-  facts: DatabaseFacts,
-  {
-    catalogue,
-    catalogueFile,
-    payments: provider,
-    ...secrets
-  }: Secrets & Pick<DatabaseToCheck, 'catalogue' | 'catalogueFile' | 'payments'>,
-): Promise<Finding[]> {
+async function schemaFindings(db: Database, facts: DatabaseFacts, config: DatabaseToCheck): Promise<Finding[]> {
+  const { catalogue, stripeSecretKey } = config;
+  const provider = stripeSecretKey === undefined ? undefined : { isTest: isTestKey(stripeSecretKey) };
   const required = await listMigrations();
   if (!facts.hasMigrations)
     return [
@@ -161,8 +147,8 @@ async function schemaFindings(
     ...(missing.length > 0
       ? [unchecked('stored secrets', 'not checked: the schema is older')]
       : [
-          await secretFinding(db, secrets),
-          modelsFinding({ catalogue, catalogueFile }, await listWorkerReports(db)),
+          await secretFinding(db, config),
+          modelsFinding(config, await listWorkerReports(db)),
           pricesFinding(catalogue.models, await listSetPriceNames(db)),
           shortfallsFinding(await listShortfalls(db)),
           paymentsFinding({ provider, packages: catalogue.packages.size }, await readPaymentHealth(db)),
@@ -182,10 +168,7 @@ function rightsFinding(rights: Awaited<ReturnType<typeof listMissingRights>>): F
   );
 }
 
-function modelsFinding(
-  { catalogue, catalogueFile }: Pick<DatabaseToCheck, 'catalogue' | 'catalogueFile'>,
-  reports: readonly WorkerReport[],
-): Finding {
+function modelsFinding({ catalogue, catalogueFile }: DatabaseToCheck, reports: readonly WorkerReport[]): Finding {
   if (reports.length === 0)
     return unchecked('models', 'no worker has reported what it can generate; tasks wait for one');
   const others = [...new Set(reports.flatMap(({ models }) => models))].filter((name) => !catalogue.models.has(name));
@@ -212,7 +195,7 @@ function createFinding({ mayCreate }: DatabaseFacts, ownsAll: boolean): Finding 
   return warning('rights to migrate', lack, 'Run "videogen migrate" as the owner of database and tables.');
 }
 
-async function secretFinding(db: Database, { secret, secretPrevious = [] }: Secrets): Promise<Finding> {
+async function secretFinding(db: Database, { secret, secretPrevious = [] }: DatabaseToCheck): Promise<Finding> {
   if (secret === undefined) return unchecked('stored secrets', 'not checked: there is no VIDEOGEN_SECRET yet');
   const { tried, unopened, older } = await trySecrets(db, { secret, secretPrevious });
   const problem = secretProblem({ tried, unopened });
@@ -262,7 +245,6 @@ export function isConnectionError(error: unknown): boolean {
   return remedies[code] !== undefined || !/^[0-9A-Z]{5}$/.test(code) || /^(08|53|57)/.test(code);
 }
 
-/** Explains why there is no connection, and how to correct it. */
 export function explainDatabaseError(error: unknown): { readonly message: string; readonly remedy: string } {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const message = messageOf(error);

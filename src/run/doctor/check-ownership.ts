@@ -7,7 +7,6 @@ import { failure, type Finding, ok, unchecked } from './finding.ts';
 
 const check = 'installation';
 
-/** Compares the result store and the namespace with those of the installation. */
 export async function checkOwnership(url: string, config: Config, namespace: string): Promise<readonly Finding[]> {
   const { resultStore = defaultStore(config), resultStoreAlso } = config;
   const db = createDatabase({ url, poolSize: 1 });

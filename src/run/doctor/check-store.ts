@@ -1,4 +1,4 @@
-import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskProblemOf, readDisk } from '../../platform/process/disk.ts';
 import { errorCode, messageOf } from '../../platform/errors.ts';
@@ -98,14 +98,12 @@ export async function checkDisk(check: string, path: string): Promise<readonly F
 }
 
 export async function spaceFindings(check: string, path: string, space: Space): Promise<readonly Finding[]> {
-  const problem = (await readDisk(path))?.problem;
-  const { bavail, bsize, files, ffree } = await statfs(path);
-  const freeBytes = bavail * bsize;
+  const disk = await readDisk(path);
+  if (disk === undefined) return [];
+  const { freeBytes, problem } = disk;
   const free = freeBytes < 1e9 ? `${Math.floor(freeBytes / 1e6)} MB` : `${(freeBytes / 1e9).toFixed(1)} GB`;
   const shown = `${free} free in ${path}`;
-  const remedy = freeSpace;
-  if (problem !== undefined) return [failure(check, `${problem}: ${shown}; no tasks are accepted`, remedy)];
-  if (freeBytes < space.leastBytes) return [failure(check, shown, remedy)];
-  if (files > 0 && ffree < 1_000) return [failure(check, `${ffree} more files fit into ${path}`, remedy)];
-  return [freeBytes < space.enoughBytes ? warning(check, shown, remedy) : ok(check, shown)];
+  if (problem !== undefined) return [failure(check, `${problem}: ${shown}; no tasks are accepted`, freeSpace)];
+  if (freeBytes < space.leastBytes) return [failure(check, shown, freeSpace)];
+  return [freeBytes < space.enoughBytes ? warning(check, shown, freeSpace) : ok(check, shown)];
 }

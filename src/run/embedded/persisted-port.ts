@@ -47,7 +47,6 @@ export function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** The ports that this process has reserved. */
 const reserved = new Set<number>();
 
 /**

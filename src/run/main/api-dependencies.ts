@@ -53,13 +53,6 @@ const scrapeLimitMs = 3_000;
 /** A moderation hook reads an uploaded image immediately. */
 const hookLinkMs = 10 * 60_000;
 
-export type ApiDependencies = Pick<SharedDependencies, 'events'> & {
-  readonly needs: AppNeeds;
-  /** Completes what responses left to do after them; call it once no request is running. */
-  drain(limitMs: number): Promise<void>;
-  close(): Promise<void>;
-};
-
 /** The state of the process; both functions return immediately. */
 type ProcessState = { readonly reasons: () => readonly string[] } & Pick<AppNeeds, 'diskProblem'>;
 
@@ -69,7 +62,7 @@ export async function openApiDependencies(
   log: Log,
   metrics: Metrics,
   { reasons, diskProblem }: ProcessState,
-): Promise<ApiDependencies> {
+) {
   const resultStore = await openStore(settings, log, { writes: true });
   const readHookSecret = secretReader(dirname(settings.catalogueFile ?? ''));
   const core = openSharedDependencies(settings, log, metrics, { part: 'api', readHookSecret, retries: false });
@@ -126,12 +119,14 @@ export async function openApiDependencies(
   return {
     needs,
     events,
-    drain: async (limitMs) => {
+    /** Completes what responses left to do after them; call it once no request is running. */
+    drain: async (limitMs: number): Promise<void> => {
       await Promise.all([uncertainCreates, ...calls.background].map((part) => part.drain(limitMs)));
       await needs.keyTouches.drain();
       await needs.requestLog.drain();
     },
-    close: async () => void (await Promise.allSettled([moderator, tests, sales, core].map((part) => part.close()))),
+    close: async (): Promise<void> =>
+      void (await Promise.allSettled([moderator, tests, sales, core].map((part) => part.close()))),
   };
 }
 
@@ -176,7 +171,6 @@ function openModerator(
   return createModerator({ ...hooks, catalogue: catalogue.current, linkTo, events, log });
 }
 
-/** Makes the dependencies that need nothing but settings. */
 function fromSettings(settings: Settings) {
   const { publicUrl } = settings;
   const stores = [settings.resultStore, settings.resultStoreAlso];

@@ -3,7 +3,6 @@ import { runProcess } from './run-process.ts';
 import type { Settings } from '../config/process-settings.ts';
 import { startWorker } from './start-worker.ts';
 
-/** Runs a process with workers only until it is stopped. */
 export function runWorker(given: Partial<Pick<Settings, 'workerQueues'>> = {}): Promise<void> {
   keepHeapsSmall();
   return runProcess((settings, log, metrics, onFatal) => startWorker(settings, log, onFatal, metrics), given);

@@ -1,28 +1,17 @@
-import { createSecretBox, type SecretBox } from '../../platform/secrets/secret-box.ts';
+import { createSecretBox } from '../../platform/secrets/secret-box.ts';
 import type { Settings } from '../config/process-settings.ts';
-import type { ServiceEvents } from '../metrics/service-event.ts';
 import type { PartName } from '../../platform/process/process-part.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { warnOfDropped } from '../../catalogue/file/dropped-entries.ts';
-import { createLiveCatalogue, type LiveCatalogue, type LiveSource } from '../../catalogue/file/live-catalogue.ts';
-import { createDatabase, type DatabasePool } from '../../platform/database/database.ts';
+import { createLiveCatalogue, type LiveSource } from '../../catalogue/file/live-catalogue.ts';
+import { createDatabase } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { type ConnectOptions, connectTemporal, type TemporalConnection } from '../../temporal/connection/connect.ts';
+import { type ConnectOptions, connectTemporal } from '../../temporal/connection/connect.ts';
 import { currentTracing } from './monitoring/tracing.ts';
 
 /** The dependencies that an API and a worker have in common. */
-export type SharedDependencies = {
-  readonly settings: Settings;
-  readonly log: Log;
-  readonly db: DatabasePool;
-  readonly catalogue: LiveCatalogue;
-  readonly events: ServiceEvents;
-  /** Encrypts the secrets of callbacks. */
-  readonly box: SecretBox;
-  readonly temporal: TemporalConnection;
-  close(): Promise<void>;
-};
+export type SharedDependencies = ReturnType<typeof openSharedDependencies>;
 
 type Part = Pick<LiveSource, 'readSecret' | 'readHookSecret'> &
   Pick<ConnectOptions, 'retries'> & { readonly part: PartName };
@@ -33,7 +22,7 @@ export function openSharedDependencies(
   log: Log,
   metrics: Metrics,
   { part, retries = true, ...secrets }: Part,
-): SharedDependencies {
+) {
   const { catalogueFile: path, publicUrl } = settings;
   const events = metrics.eventsOf(() => catalogue.current());
   const onReload = (before: Catalogue, after: Catalogue) =>
@@ -48,6 +37,7 @@ export function openSharedDependencies(
   });
   metrics.databases.set(part, db.usage);
   const temporal = connectTemporal(settings.temporal, { retries, interceptors: currentTracing()?.client });
+  // Encrypts the secrets of callbacks.
   const box = createSecretBox(settings.secret, settings.secretPrevious);
   const close = async () => {
     catalogue.close();

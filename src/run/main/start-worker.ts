@@ -18,7 +18,7 @@ import type { RunningPart, Settings } from '../config/process-settings.ts';
 import { installTemporalRuntime } from '../../temporal/connection/temporal-runtime.ts';
 import { watchSchedules } from '../../temporal/schedules/watch-schedules.ts';
 import { openWorkerDependencies, type WorkerDependencies } from './worker-dependencies.ts';
-import { type OwnershipWatch, watchOwnership } from './monitoring/watch-ownership.ts';
+import { watchOwnership } from './monitoring/watch-ownership.ts';
 import { createTemporalWorkers } from './temporal-workers.ts';
 import type { WorkerParts } from './wire-activities.ts';
 import { mainQueue } from './worker-options.ts';
@@ -124,7 +124,7 @@ function runsWorkflows({ workerQueues }: Settings): boolean {
 }
 
 /** A worker that only sends callbacks uses no store. */
-async function belongingOf(settings: Settings, dependencies: WorkerDependencies, log: Log): Promise<OwnershipWatch> {
+async function belongingOf(settings: Settings, dependencies: WorkerDependencies, log: Log) {
   if (!usesFiles(settings)) return { problems: () => [], close: () => Promise.resolve() };
   return await watchOwnership({ db: dependencies.parts.db, settings, log, isWorker: true }).catch(
     async (error: unknown) => {

@@ -29,7 +29,7 @@ import type { Providers, TestProvider } from '../../providers/registry.ts';
 import type { ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
 import type { ParsedTaskRequest } from '../../tasks/accept/task-request.ts';
 
-/** The parts of a worker process. An activity gets those that it declares. */
+/** The parts of a worker process. An activity uses those that it declares. */
 export type WorkerParts = {
   readonly db: Database;
   readonly log: Logger;
@@ -39,7 +39,6 @@ export type WorkerParts = {
     ResultStore,
     'put' | 'fetchTo' | 'move' | 'sizeOf' | 'list' | 'delete' | 'deleteFolder' | 'link' | 'uploadLink'
   >;
-  /** The catalogue in force. */
   readonly catalogue: {
     readonly models: () => ReadonlyMap<string, CatalogueModel>;
     readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
@@ -70,59 +69,33 @@ export type WorkerParts = {
   };
 };
 
-/** The activities of each kind of worker. */
 export function wireActivities(parts: WorkerParts) {
-  return { main: wireMain(parts), generation: wireGeneration(parts), callbacks: wireCallbacks(parts) };
-}
-
-function wireMain(parts: WorkerParts): MainActivities {
-  const { db, log, events, engine, media, catalogue, providers, payments } = parts;
-  const { models, parseTaskRequest } = catalogue;
-  const { normalizeVideo, inspectVideo } = parts.videoTools;
-  const { serviceName, hashAccount, retention, stuckTaskMs } = parts.settings;
-  const { switches } = parts.watches;
-  const rows = { db, log, events };
-  const machine = machineOf(parts);
-  return {
-    chargeCredits: createConfirmCharge({ db, models, parseTaskRequest, events }),
-    storeResult: createStoreResult({ db, media, normalizeVideo, inspectVideo, serviceName, machine, events }),
-    completeTask: createCompleteTask({ ...rows, media }),
-    refundCredits: createRefundCredits(rows),
-    auditBooks: createAuditBooks(rows),
-    housekeep: createHousekeep({ ...rows, media, engine, retention }),
-    reconcilePayments: createReconcilePayments({ ...rows, payments }),
-    testProvider: createTestProvider({ models, testProvider: providers.test }),
-    reconcileTasks: createReconcileTasks({ ...rows, engine, stuckTaskMs }),
-    settleProviderJobs: createSettleProviderJobs({ ...rows, engine, providers, hashAccount, switches }),
-    startOwedCallbacks: createStartOwedCallbacks({ ...rows, engine }),
-    startClosings: createStartClosings({ ...rows, engine }),
-    emptyAccountPage: createEmptyAccountPage({ ...rows, media, engine, payments }),
-    finishClosing: createFinishClosing({ db, log }),
+  const deps = activityDepsOf(parts);
+  const main: MainActivities = {
+    chargeCredits: createConfirmCharge(deps),
+    storeResult: createStoreResult(deps),
+    completeTask: createCompleteTask(deps),
+    refundCredits: createRefundCredits(deps),
+    auditBooks: createAuditBooks(deps),
+    housekeep: createHousekeep(deps),
+    reconcilePayments: createReconcilePayments(deps),
+    testProvider: createTestProvider(deps),
+    reconcileTasks: createReconcileTasks(deps),
+    settleProviderJobs: createSettleProviderJobs(deps),
+    startOwedCallbacks: createStartOwedCallbacks(deps),
+    startClosings: createStartClosings(deps),
+    emptyAccountPage: createEmptyAccountPage(deps),
+    finishClosing: createFinishClosing(deps),
   };
+  const generation: GenerationActivities = { generateVideo: createGenerateVideo(deps) };
+  const callbacks: CallbackActivities = { sendCallback: createSendCallback(deps) };
+  return { main, generation, callbacks };
 }
 
-function wireGeneration(parts: WorkerParts): GenerationActivities {
-  const { fetchMedia } = parts.videoTools;
-  const { attempts } = parts.watches;
-  const { marksVideos } = parts.settings;
-  const machine = machineOf(parts);
-  const deps = { ...generationDepsOf(parts), attempts, fetchMedia, marksVideos, machine };
-  return { generateVideo: createGenerateVideo(deps) };
-}
-
-/** The dependencies of the steps of a job. */
-export function generationDepsOf(parts: WorkerParts): GenerationDeps {
-  const { db, log, events, media, providers } = parts;
-  const { models } = parts.catalogue;
-  const { startDeadline, switches } = parts.watches;
-  const { hashAccount } = parts.settings;
-  return { db, log, events, models, providers, switches, hashAccount, media, startDeadline };
-}
-
-function wireCallbacks({ db, events, media, catalogue, callbacks }: WorkerParts): CallbackActivities {
-  return { sendCallback: createSendCallback({ db, events, media, models: catalogue.models, ...callbacks }) };
-}
-
-function machineOf({ settings: { workFolder }, watches: { refusesWork } }: WorkerParts) {
-  return { workFolder, refusesWork };
+/** The dependencies of all activities, each under the name by which activities declare it. */
+export function activityDepsOf(parts: WorkerParts) {
+  const { catalogue, providers, watches, videoTools, callbacks, settings, ...others } = parts;
+  const machine = { workFolder: settings.workFolder, refusesWork: watches.refusesWork };
+  const deps = { ...others, ...catalogue, ...watches, ...videoTools, ...callbacks, ...settings };
+  return { ...deps, machine, providers, testProvider: providers.test };
 }

@@ -10,7 +10,6 @@ import { wireActivities, type WorkerParts } from './wire-activities.ts';
 export const workerGraceMs = 5_000;
 export const workerForceMs = 20_000;
 
-/** The worker of each queue that this process serves. */
 export function workerOptions(settings: Settings, parts: WorkerParts): WorkerOptions[] {
   const activities = wireActivities(parts);
   const queues = taskQueuesOf(settings.taskQueue);

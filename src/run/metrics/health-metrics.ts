@@ -20,7 +20,6 @@ export type HealthMetricEvent =
 
 const on = onEventsOf<HealthMetricEvent>();
 
-/** The last checks of what a process needs. */
 export const healthMetrics: readonly EventMetric[] = [
   {
     type: 'state',

@@ -8,17 +8,13 @@ import type { EndedJob } from '../../tasks/jobs/job-ends.ts';
 export const removed = '(removed)';
 
 /** Labels for the names in events. */
-export type Names = {
-  readonly model: (name: string) => string;
-  readonly provider: (name: string) => string;
-  readonly job: (job: Pick<EndedJob, 'provider' | 'pool'>) => { readonly provider: string; readonly model: string };
-};
+export type Names = ReturnType<typeof namesOf>;
 
-export function namesOf(catalogue: () => Pick<Catalogue, 'models' | 'providers'>): Names {
+export function namesOf(catalogue: () => Pick<Catalogue, 'models' | 'providers'>) {
   return {
-    model: (name) => (catalogue().models.has(name) ? name : removed),
-    provider: (name) => (catalogue().providers.has(name) ? name : removed),
-    job: ({ provider, pool }) => {
+    model: (name: string) => (catalogue().models.has(name) ? name : removed),
+    provider: (name: string) => (catalogue().providers.has(name) ? name : removed),
+    job: ({ provider, pool }: Pick<EndedJob, 'provider' | 'pool'>) => {
       const entries = [...catalogue().models.values()].flatMap(({ tiers }) => tiers.flat());
       const entry = entries.find((one) => one.pool === pool);
       return entry === undefined ? { provider: removed, model: removed } : { provider, model: entry.upstreamModel };

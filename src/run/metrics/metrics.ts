@@ -26,7 +26,6 @@ export type Metrics = {
   readonly eventsOf: (catalogue: () => Pick<Catalogue, 'models' | 'providers'>) => ServiceEvents;
   /** Reasons why a part of the process is not ready, for `/readyz` on METRICS_PORT. */
   readonly readiness: Map<PartName, () => readonly string[]>;
-  /** Use of database connections by each part of the process. */
   readonly databases: Map<PartName, () => DatabaseUsage>;
 };
 

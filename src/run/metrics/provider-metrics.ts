@@ -11,7 +11,6 @@ const on = onEventsOf<TaskEvent>();
  */
 const jobBuckets = [5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
 
-/** Requests to upstreams, and their jobs. */
 export const providerMetrics: readonly EventMetric[] = [
   {
     type: 'counter',

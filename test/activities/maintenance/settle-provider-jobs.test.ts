@@ -9,7 +9,7 @@ import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
-import { generationDepsOf } from '../../../src/run/main/wire-activities.ts';
+import { activityDepsOf } from '../../../src/run/main/wire-activities.ts';
 import { findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { attemptAt } from '../../support/tasks/generation-attempt.ts';
 import { providersOf } from '../../support/tasks/fake-providers.ts';
@@ -192,7 +192,7 @@ for (const end of ['success', 'fail', undefined] as const) {
     assert.ok(task);
     const { taskId } = task;
     const world = worldOf();
-    const next = await openOrReserveJob(generationDepsOf(world), task, []);
+    const next = await openOrReserveJob(activityDepsOf(world), task, []);
     assert.ok(next.kind === 'job');
     const { job } = next;
     const earlier = attemptAt(world, task, folder);

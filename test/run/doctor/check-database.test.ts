@@ -24,8 +24,7 @@ describe('doctor, of the database,', () => {
   /** Without the other checks of doctor, which take longer. */
   const line = async (check: string, extra: Environment = {}) => {
     const config = readConfig({ ...environment.environment, ...extra });
-    const { databaseUrl: url = '', databasePoolSize: poolSize, secret } = config;
-    const findings = await checkDatabase({ ...config, url, poolSize, secret, payments: undefined });
+    const findings = await checkDatabase(config.databaseUrl ?? '', config);
     return lineOf(findings.find((finding) => finding.check === check) ?? assert.fail(`${check} is missing`));
   };
 

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
 import { type Postgres, startPostgres } from '../../../src/run/embedded/postgres/postgres.ts';
 import { checkDatabase } from '../../../src/run/doctor/check-database.ts';
@@ -88,14 +87,7 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
   /** The findings of `doctor` about the database; without parameters, with those that work. */
   async function database(parameters: Record<string, string>, host?: string): Promise<string> {
     const wanted = Object.keys(parameters).length === 0 ? { ...authority(), ...own() } : parameters;
-    const url = databaseUrl(wanted, host);
-    const findings = await checkDatabase({
-      url,
-      poolSize: 1,
-      secret: undefined,
-      payments: undefined,
-      catalogue: builtInCatalogue(),
-    });
+    const findings = await checkDatabase(databaseUrl(wanted, host), { ...readConfig({}), databasePoolSize: 1 });
     return said(findings, 'database', 'database tls');
   }
 

@@ -1,5 +1,5 @@
 import type { Attempt } from '../../../activities/generation/attempt.ts';
-import { generationDepsOf, type WorkerParts } from '../../../src/run/main/wire-activities.ts';
+import { activityDepsOf, type WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { noMedia } from '../../../src/catalogue/media/media-by-role.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
 
@@ -8,7 +8,7 @@ export function attemptAt(parts: WorkerParts, task: Task, workFolder: string): A
   const deadlineMs = 60_000;
   const { signal } = new AbortController();
   return {
-    deps: generationDepsOf(parts),
+    deps: activityDepsOf(parts),
     task: { ...task, isFirst: false, leftMs: deadlineMs, deadlineMs },
     started: { at: 0 },
     form: undefined,

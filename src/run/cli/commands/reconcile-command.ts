@@ -2,14 +2,11 @@ import type { Command } from 'commander';
 import type { Client } from '@temporalio/client';
 import { hourMs } from '../../../platform/timing/duration.ts';
 import { type TaskQueues, taskQueuesOf } from '../../../temporal/connection/task-queues.ts';
-import type { Database } from '../../../platform/database/database.ts';
-import { countUnfinishedTasks, readCallbackBacklog } from '../../../library/operations/overview-counts.ts';
-import { auditLedger } from '../../../credits/ledger/ledger-audit.ts';
-import { countEndings } from '../../../tasks/list/task-reports.ts';
 import { addCommand } from '../add-command.ts';
 import { instant } from '../arguments.ts';
-import { type Answer, CommandError, isoTime, wrongUsage } from '../output.ts';
+import { type Answer, CommandError, wrongUsage } from '../output.ts';
 import { type Context, type RunOnDatabase, temporalOf } from '../run-command.ts';
+import { reportTasksAndBooks } from './reconcile-report.ts';
 
 export function addReconcileCommand(program: Command, run: RunOnDatabase): void {
   addCommand(program, 'reconcile', '--report', '--restored', '--report --since 2026-11-01T00:00:00Z --json')
@@ -29,7 +26,7 @@ async function reconcile(context: Context, { report: only, restored, since }: Op
   if (only && restored) throw wrongUsage('use either --report or --restored, not both');
   const sinceMs = since ?? Date.now() - hourMs;
   const done = only ? undefined : await (restored ? reconcileRestored : reconcileNow)(context);
-  const found = await report(context.db, sinceMs);
+  const found = await reportTasksAndBooks(context.db, sinceMs);
   return { json: { ...done?.json, ...found.json }, lines: [...(done?.lines ?? []), ...found.lines] };
 }
 
@@ -70,32 +67,4 @@ async function withTemporal<T>(
     throw new CommandError('no Temporal: set TEMPORAL_ADDRESS, or VIDEOGEN_DATA to the data folder of the service');
   const { useTriedTemporal } = await import('../use-tried-temporal.ts');
   return useTriedTemporal(target, (client) => use(client, taskQueuesOf(config.taskQueue)));
-}
-
-/** Sets the exit code 1 if the audit finds violations. */
-async function report(db: Database, sinceMs: number): Promise<Answer> {
-  const ended = await countEndings(db, sinceMs);
-  const unfinished = await countUnfinishedTasks(db);
-  const { pending: callbacksOwed } = await readCallbackBacklog(db);
-  const violations = await auditLedger(db);
-  if (violations.length > 0) process.exitCode = 1;
-  const since = isoTime(sinceMs);
-  const endedLine = ({ state, failCode, tasks, creditsRefunded }: (typeof ended)[number]) =>
-    [`  ${tasks} ${state}`, failCode, creditsRefunded > 0 && `${creditsRefunded} credits refunded`]
-      .filter((part) => typeof part === 'string')
-      .join(', ');
-  const lines = [
-    `Tasks that ended since ${since}:`,
-    ...ended.map(endedLine),
-    'Unfinished tasks:',
-    ...unfinished.map(
-      ({ state, model, tasks, oldestMs }) =>
-        `  ${tasks} ${state}, ${model}, the oldest ${Math.round(oldestMs / 1000)} s old`,
-    ),
-    `Callbacks owed: ${callbacksOwed}`,
-    violations.length === 0
-      ? 'The ledger is consistent.'
-      : `The ledger has ${violations.length} violations; list them with videogen audit.`,
-  ];
-  return { json: { since, ended, unfinished, callbacksOwed, violations }, lines };
 }

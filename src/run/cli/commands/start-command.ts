@@ -35,7 +35,7 @@ export function addStartCommand(program: Command): void {
         if (stopping.signal.aborted) process.exit(0);
         throw error;
       });
-      const firstKey = await firstKeyOf(service, stopping.signal);
+      const firstKey = await onDatabase(service, stopping.signal, 'create the first key', createFirstKey);
       const setupUrl = await createSetupUrl(service, stopping.signal);
       printAnswer(startAnswer(service, firstKey, setupUrl), asJson);
       await runUntilSignal(service, service.fatal, service.log, { signal, delayMs: service.settings.shutdownDelayMs });
@@ -94,11 +94,6 @@ const openingCredits = 10_000;
 
 type FirstKey = { readonly accountId: string; readonly key: string; readonly credits: number };
 
-/** Opens the first account. Returns undefined if the service has accounts, or when `signal` aborts. */
-async function firstKeyOf(service: Service, signal: AbortSignal): Promise<FirstKey | undefined> {
-  return onDatabase(service, signal, 'create the first key', createFirstKey);
-}
-
 /** Creates the link by which the first operator signs up. Returns undefined if one has signed up, or when `signal` aborts. */
 function createSetupUrl(service: Service, signal: AbortSignal): Promise<string | undefined> {
   return onDatabase(service, signal, 'create the setup link', async (db) => {
@@ -127,7 +122,10 @@ async function onDatabase<T>(
   }
 }
 
-/** Account and key are created together, so that a retry never finds an account whose key was not shown. */
+/**
+ * Account and key are created together, so that a retry never finds an account whose key was not shown. Returns undefined if the service
+ * has accounts.
+ */
 function createFirstKey(db: Database): Promise<FirstKey | undefined> {
   return db.transaction(async (run) => {
     const accountId = await createFirstAccount({ run }, { name: firstAccountName, credits: openingCredits });

@@ -26,7 +26,6 @@ import { CommandError, table } from '../output.ts';
 import type { Story } from './story-output.ts';
 
 const openingCredits = 1_000;
-export type DemoResult = { readonly file: string; readonly made: TaskRecord; readonly refunded: TaskRecord };
 
 type Stage = {
   readonly client: Client;
@@ -41,7 +40,7 @@ export async function runBothEndings(
   { story, signal }: Pick<Stage, 'story' | 'signal'>,
   prompt: string,
   options: GenerationOptions,
-): Promise<DemoResult> {
+) {
   const { key, secret } = await openAccount(settings);
   const receiver = await startDemoReceiver(secret);
   try {
@@ -147,17 +146,12 @@ async function showLedger({ client, story }: Stage): Promise<void> {
   story.message(['Ledger of the account:', ...table(['kind', 'amount', 'balance', ''], rows.toReversed())].join('\n'));
 }
 
-type DemoReceiver = {
-  readonly url: string;
-  /** Waits for the callback of a task; throws after 30 s, or if a signature is invalid. */
-  callbackFor(taskId: string): Promise<VerifiedCallback>;
-  close(): Promise<void>;
-};
+type DemoReceiver = Awaited<ReturnType<typeof startDemoReceiver>>;
 
 const waitMs = 30_000;
 
 /** Starts a receiver on loopback, as a client would write it: the client package verifies each callback. */
-async function startDemoReceiver(secret: string): Promise<DemoReceiver> {
+async function startDemoReceiver(secret: string) {
   const received = new Map<string, VerifiedCallback>();
   const errors: string[] = [];
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
@@ -177,7 +171,8 @@ async function startDemoReceiver(secret: string): Promise<DemoReceiver> {
   });
   return {
     url,
-    callbackFor: async (taskId) => {
+    /** Waits for the callback of a task; throws after 30 s, or if a signature is invalid. */
+    callbackFor: async (taskId: string): Promise<VerifiedCallback> => {
       for (const until = Date.now() + waitMs; Date.now() < until; await delay(20)) {
         const callback = received.get(taskId);
         if (callback !== undefined) return callback;

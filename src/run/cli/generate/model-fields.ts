@@ -88,7 +88,6 @@ function typedValue({ name, types }: Field, text: string): string | number | boo
   return number;
 }
 
-/** One line for each field of the model. */
 export function describeFields(model: Pick<Model, 'model' | 'title' | 'inputSchema'>): readonly string[] {
   const fields = fieldsOf(model);
   const width = Math.max(...fields.map(({ name }) => name.length));

@@ -22,7 +22,6 @@ const keys = {
 } as const;
 export type KeyOf = keyof typeof keys;
 
-/** Options of commands that call a running service. */
 export function addServiceOptions(command: Command, keyDefault: string = keys.client.variable): Command {
   return command
     .option(

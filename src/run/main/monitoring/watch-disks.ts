@@ -4,16 +4,10 @@ import type { ServiceEvents } from '../../metrics/service-event.ts';
 import type { PartName } from '../../../platform/process/process-part.ts';
 import { type DiskState, diskProblemOf, readDisk } from '../../../platform/process/disk.ts';
 import type { Log } from '../../../platform/log/log.ts';
-import { repeat } from '../../../platform/timing/repeat.ts';
+import { repeatUntilClosed } from '../../../platform/timing/repeat.ts';
 
 // While a disk that this process writes to is full, the process accepts no tasks and begins no work, and finishes what is under way. It
 // continues without a restart.
-
-export type Disks = {
-  /** Reasons not to accept work, with the names of folders and without their paths; empty while all disks accept writes. */
-  readonly problems: () => readonly string[];
-  readonly close: () => Promise<void>;
-};
 
 type WatchedDisks = {
   readonly part: PartName;
@@ -41,7 +35,7 @@ export function foldersOf(
 }
 
 /** Checks the disks of these folders, and the log, periodically. Resolves after the first check. */
-export async function watchDisks({ part, folders, events, log, pauseMs }: WatchedDisks): Promise<Disks> {
+export async function watchDisks({ part, folders, events, log, pauseMs }: WatchedDisks) {
   let problems: readonly string[] = [];
   const checkLog = watchLog(log, events);
   const check = async () => {
@@ -58,14 +52,10 @@ export async function watchDisks({ part, folders, events, log, pauseMs }: Watche
     problems = found;
   };
   await check();
-  const stopping = new AbortController();
-  const watching = repeat(pauseMs, stopping.signal, check);
   return {
+    /** Reasons not to accept work, with the names of folders and without their paths; empty while all disks accept writes. */
     problems: () => problems,
-    close: async () => {
-      stopping.abort();
-      await watching;
-    },
+    ...repeatUntilClosed(pauseMs, check),
   };
 }
 

@@ -8,13 +8,7 @@ import {
 import type { Database } from '../../../platform/database/database.ts';
 import { SetupError } from '../../../platform/errors.ts';
 import type { Log } from '../../../platform/log/log.ts';
-import { repeat } from '../../../platform/timing/repeat.ts';
-
-export type OwnershipWatch = {
-  /** Reasons not to work, without addresses; empty once the settings have proved to be those of the installation. */
-  readonly problems: () => readonly string[];
-  readonly close: () => Promise<void>;
-};
+import { repeatUntilClosed } from '../../../platform/timing/repeat.ts';
 
 type WatchedInstallation = {
   readonly db: Database;
@@ -32,13 +26,7 @@ const defaultPauseMs = 15_000;
  * Checks whether stores and namespace are those of the installation. Throws `SetupError` if they are not at the start. Later, such as when the
  * volume of the store is unmounted, the process stops working until they are. An outage proves nothing, and keeps the last result.
  */
-export async function watchOwnership({
-  db,
-  settings,
-  log,
-  isWorker,
-  pauseMs = defaultPauseMs,
-}: WatchedInstallation): Promise<OwnershipWatch> {
+export async function watchOwnership({ db, settings, log, isWorker, pauseMs = defaultPauseMs }: WatchedInstallation) {
   let isChecked = false;
   // An API that cannot reach the store yet accepts tasks, which survive its outage; a worker begins none before it has found its store.
   let problem = isWorker ? 'result store not checked yet' : undefined;
@@ -60,14 +48,10 @@ export async function watchOwnership({
     });
   const first = await tolerant();
   if (first !== undefined) throw new SetupError(`${first.reason}. ${first.remedy}`);
-  const stopping = new AbortController();
-  const watching = repeat(pauseMs, stopping.signal, async () => void (await tolerant()));
   return {
-    problems: () => (problem === undefined ? [] : [problem]),
-    close: async () => {
-      stopping.abort();
-      await watching;
-    },
+    /** Reasons not to work, without addresses; empty once the settings have proved to be those of the installation. */
+    problems: (): readonly string[] => (problem === undefined ? [] : [problem]),
+    ...repeatUntilClosed(pauseMs, async () => void (await tolerant())),
   };
 }
 

@@ -11,7 +11,7 @@ import { addCommand } from '../add-command.ts';
 import { textUpTo } from '../arguments.ts';
 import { type Answer, table, wrongUsage } from '../output.ts';
 import { addProviderCheckCommand } from './provider-check-command.ts';
-import { addProviderTryCommand } from '../generate/provider-try-command.ts';
+import { addProviderTryCommand } from './provider-try-command.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from '../run-command.ts';
 
 export function addProviderCommands(program: Command, run: RunOnDatabase): void {

@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
-import { startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
-import { createTestEnvironment } from '../../support/service/test-service.ts';
-import { videogen } from '../../support/processes/run-videogen.ts';
+import { saveWorkerReport } from '../../../../src/catalogue/models/worker-reports.ts';
+import { startFakeComfyui } from '../../../fakes/comfy/comfyui.ts';
+import { createTestEnvironment } from '../../../support/service/test-service.ts';
+import { videogen } from '../../../support/processes/run-videogen.ts';
 
 test('provider list shows which node classes a workflow misses, and which server does not answer', async (t) => {
   const [comfyui, environment] = await Promise.all([startFakeComfyui(), createTestEnvironment()]);

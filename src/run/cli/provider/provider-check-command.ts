@@ -23,7 +23,7 @@ import { addCommand } from '../add-command.ts';
 import { id, textUpTo, wholeNumber } from '../arguments.ts';
 import { interrupted, listenForInterruptions } from '../interruption.ts';
 import { CommandError, isJson, printAnswer, wrongUsage } from '../output.ts';
-import { adviseOn, trialRequest } from '../generate/trial-and-advice.ts';
+import { adviseOn, trialRequest } from './trial-and-advice.ts';
 
 export function addProviderCheckCommand(program: Command, provider: Command): void {
   addCommand(

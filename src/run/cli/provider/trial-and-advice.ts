@@ -4,7 +4,6 @@ import type { TaskInput } from '../../../catalogue/tasks/task.ts';
 import { compareWithOrder, describeDifferences } from '../../../media/video/compare-with-order.ts';
 import type { JobRequest } from '../../../providers/provider-contract.ts';
 
-/** Limits a trial job. */
 export const trialDeadlineMs = 1_800_000;
 
 /** Builds a request for a job without images that belongs to no task. */
