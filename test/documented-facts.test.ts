@@ -15,6 +15,9 @@ import { lookUpLimitMs } from '../activities/generation/recover-job.ts';
 import { endpoints } from '../src/api/endpoints.ts';
 import { maxDeadlineSeconds } from '../src/catalogue/file/catalogue-schema.ts';
 import { linkLifeMs, previousSecretMs } from '../src/media/store/signed-link.ts';
+import { maxMarginMs } from '../src/credits/reports/margin.ts';
+import { maxUploadedBytes, maxUploads } from '../src/media/references/upload-rules.ts';
+import { diskReserveBytes } from '../src/platform/process/disk.ts';
 import { dayMs, hourMs, minuteMs } from '../src/platform/timing/duration.ts';
 import { visibleWithinMs } from '../src/providers/jobs/find-lost-create.ts';
 import { bytePlusPackages } from './counterparts/ark/ark-packages.ts';
@@ -62,7 +65,12 @@ const facts: readonly (readonly [page: string, text: string])[] = [
   ['docs/api.md', `may differ by up to ${maxCutShare * 100} %`],
   ['docs/api.md', `up to ${standard?.input.fields.imageUrls.max} reference images`],
   ['docs/clients.md', `Bodies may have ${maxInlineBytes / 1024 / 1024} MiB`],
-  ['docs/operations/access.md', `${lifetimeSeconds.invite / 3600} hours`],
+  ['docs/api.md', `${maxUploads} files and ${maxUploadedBytes / 1024 ** 3} GB per account`],
+  ['docs/operations/access.md', `Invitations and resets work once, for ${lifetimeSeconds.invite / 3600} hours`],
+  ['docs/operations/access.md', `Invitations and resets work once, for ${lifetimeSeconds.reset / 3600} hours`],
+  ['docs/operations/access.md', `The link works once, for ${lifetimeSeconds.confirm / 3600} hours`],
+  ['docs/operations/runbooks.md', `below ${diskReserveBytes / 1024 ** 2} MiB`],
+  ['docs/providers/README.md', `of 30 days, at most ${maxMarginMs / dayMs}`],
   [
     'docs/operations/access.md',
     `end ${sessionSeconds.person.idle / 3600} hours after their last use and ${sessionSeconds.person.absolute / 86_400} days after`,

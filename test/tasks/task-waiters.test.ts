@@ -45,12 +45,12 @@ test('a wait ends at the first poll after the end of its task, long before its o
   const played = databaseOf(ended);
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const waiters = createTaskWaiters(played.db, { pauseMs });
-  const id = randomUUID();
-  let isOver = false;
-  void waiters.wait(waitOf(id))?.then(() => (isOver = true));
-  ended.add(id);
+  const [id, other] = [randomUUID(), randomUUID()];
+  let over = 0;
+  for (const one of [id, id, other]) void waiters.wait(waitOf(one))?.then(() => (over += 1));
+  ended.add(id).add(other);
   t.mock.timers.tick(pauseMs);
-  await untilTurn('the end of the wait', () => isOver);
+  await untilTurn('the end of each wait', () => over === 3);
   assert.equal(played.polls.length, 1);
 });
 
