@@ -51,7 +51,7 @@ import { currentTracing } from './monitoring/tracing.ts';
 const scrapeLimitMs = 3_000;
 
 /** A moderation hook reads an uploaded image immediately. */
-const hookLinkMs = 10 * 60_000;
+export const hookLinkMs = 10 * 60_000;
 
 export type ApiDependencies = Pick<SharedDependencies, 'events'> & {
   readonly needs: AppNeeds;
