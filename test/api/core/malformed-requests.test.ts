@@ -20,7 +20,10 @@ test('400 a header that decides who asks for what is given twice, of which a pro
     const twice = [[name, 'a'] as const, [name.toLowerCase(), 'b'] as const];
     const lines = name === 'Host' ? twice : [host, ...twice];
     const msg = `the header ${name.toLowerCase()} is given twice`;
-    await assert.rejects(send(lines), { code: 'malformed_request', envelope: { code: 400, msg, error: 'malformed_request', data: {} } });
+    await assert.rejects(send(lines), {
+      code: 'malformed_request',
+      envelope: { code: 400, msg, error: 'malformed_request', data: {} },
+    });
   }
   assert.ok(await send([host, ['Accept', 'a'], ['Accept', 'b']]));
 });

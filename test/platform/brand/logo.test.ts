@@ -22,7 +22,13 @@ test('a logo is a PNG or WebP of at most 256 KB, by its first bytes', () => {
   assert.equal(readFrom(png, 256 * 1024).type, 'image/png');
   assert.equal(readFrom(webp, 256 * 1024).type, 'image/webp');
   assert.throws(() => readFrom(png, 256 * 1024 + 1), /at most 256 KB/);
-  for (const start of ['<svg xmlns="http://www.w3.org/2000/svg"/>', '\x89PNG\r\n\x1a', 'RIFF\0\0\0\0WAVE', 'XIFF\0\0\0\0WEBP', 'GIF89a'])
+  for (const start of [
+    '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    '\x89PNG\r\n\x1a',
+    'RIFF\0\0\0\0WAVE',
+    'XIFF\0\0\0\0WEBP',
+    'GIF89a',
+  ])
     assert.throws(() => readFrom(start, 100), /must be a PNG or WebP file/, start);
 });
 

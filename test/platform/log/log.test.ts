@@ -40,7 +40,12 @@ test('secrets, and the headers that carry them, are in no line', () => {
   const [own, headers, inner] = ['own', 'of-headers', 'inner'].map((where) =>
     Object.fromEntries(secrets.map((name) => [name, `${where}-${name}-value`])),
   );
-  const fields = { ...own, headers, settings: { secret: inner?.['secret'], key: inner?.['key'] }, shown: 'shown-value' };
+  const fields = {
+    ...own,
+    headers,
+    settings: { secret: inner?.['secret'], key: inner?.['key'] },
+    shown: 'shown-value',
+  };
   const text = runLogging(`log.warn(${JSON.stringify(fields)}, 'fields')`, '');
   assert.deepEqual(text.match(/[a-z-]+-value/g), ['shown-value']);
 });

@@ -11,7 +11,16 @@ after(() => rmSync(folder, { recursive: true }));
 test('an address is a host with a port from 1 to 65535, or without one', () => {
   for (const address of ['temporal:7233', 'a.b-c_d.example:1', '10.0.0.1:65535', '[::1]:7233', 'temporal', '[fd00::7]'])
     assert.deepEqual(temporalProblems({ TEMPORAL_ADDRESS: address }), [], address);
-  const wrong = ['http://temporal:7233', 'temporal:0', 'temporal:65536', 'temporal:', 'temporal:123456', '::1:7233', 'a b:1', ''];
+  const wrong = [
+    'http://temporal:7233',
+    'temporal:0',
+    'temporal:65536',
+    'temporal:',
+    'temporal:123456',
+    '::1:7233',
+    'a b:1',
+    '',
+  ];
   for (const address of wrong) {
     const [problem, ...others] = temporalProblems({ TEMPORAL_ADDRESS: address });
     assert.match(problem ?? '', /^TEMPORAL_ADDRESS: must be a host and a port/, address);
@@ -36,7 +45,10 @@ test('each file of TLS must be readable, and a certificate has a key', () => {
     TEMPORAL_TLS_CLIENT_CERT_DATA: 'text',
     TEMPORAL_TLS_CLIENT_KEY_DATA: 'text',
   }))
-    assert.match(temporalProblems({ ...address, [name]: value })[0] ?? '', /certificate and its key must be set together/);
+    assert.match(
+      temporalProblems({ ...address, [name]: value })[0] ?? '',
+      /certificate and its key must be set together/,
+    );
 });
 
 test('the check of the host cannot be switched off', () => {

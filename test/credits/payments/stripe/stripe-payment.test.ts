@@ -8,12 +8,9 @@ const nowSeconds = Math.floor(Date.now() / 1000);
 
 /** A dispute of the whole price; `moves` are the amounts on the operator's balance. */
 function dispute(status: string, moves: readonly number[], created = nowSeconds): Stripe.Dispute {
-  const transactions = moves.map((amount) => ({ amount }));
-  // the fields that are read
-  return {
-    ...{ id: 'du_1', status, created, amount: 1_000, currency: 'eur', charge: null },
-    balance_transactions: transactions,
-  } as unknown as Stripe.Dispute;
+  const balance = { balance_transactions: moves.map((amount) => ({ amount })) };
+  const disputed = { id: 'du_1', status, created, amount: 1_000, currency: 'eur', charge: null, ...balance };
+  return disputed as unknown as Stripe.Dispute; // the fields that are read
 }
 
 const finalOf = (status: string, moves: readonly number[]) =>
