@@ -56,7 +56,13 @@ const expected: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     ...{ 'waiting local': 1, 'queuing local': 2, 'generating local': 0 },
     ...{ 'waiting remote': 0, 'queuing remote': 3, 'generating remote': 4 },
   },
-  queue_depth: { 'tasks local': 1, 'generation local': 2, 'tasks remote': 0, 'generation-remote remote': 3, 'callbacks ': 15 },
+  queue_depth: {
+    'tasks local': 1,
+    'generation local': 2,
+    'tasks remote': 0,
+    'generation-remote remote': 3,
+    'callbacks ': 15,
+  },
   queue_oldest_age_seconds: {
     ...{ 'tasks local': 1.25, 'generation local': 2.25, 'tasks remote': 0, 'generation-remote remote': 3.25 },
     'callbacks ': 5.25,
@@ -79,7 +85,10 @@ test('each gauge of a scrape has its own figure, and times in seconds', () => {
 });
 
 test('tasks of models that have left the catalogue count together', () => {
-  const queues = { models: new Map(), counts: [1, 2].map((tasks) => ({ model: `m${tasks}`, state: 'waiting', tasks })) };
+  const queues = {
+    models: new Map(),
+    counts: [1, 2].map((tasks) => ({ model: `m${tasks}`, state: 'waiting', tasks })),
+  };
   const [[group, tasks] = []] = Object.entries(gauge('tasks', { queues } as unknown as Snapshot)); // the fields that are read
   assert.match(group ?? '', /^waiting /);
   assert.equal(tasks, 3);
