@@ -15,6 +15,13 @@ import { lookUpLimitMs } from '../activities/generation/recover-job.ts';
 import { endpoints } from '../src/api/endpoints.ts';
 import { maxDeadlineSeconds } from '../src/catalogue/file/catalogue-schema.ts';
 import { linkLifeMs, previousSecretMs } from '../src/media/store/signed-link.ts';
+import { archiveLinkMs } from '../src/api/gallery/archive-routes.ts';
+import { hookLinkMs } from '../src/run/main/api-dependencies.ts';
+import { paymentsWindowMs } from '../activities/maintenance/reconcile-payments.ts';
+import { mailPausesSeconds } from '../src/platform/mail/mail-queue.ts';
+import { maxMarginMs } from '../src/credits/reports/margin.ts';
+import { maxUploadedBytes, maxUploads } from '../src/media/references/upload-rules.ts';
+import { diskReserveBytes } from '../src/platform/process/disk.ts';
 import { dayMs, hourMs, minuteMs } from '../src/platform/timing/duration.ts';
 import { visibleWithinMs } from '../src/providers/jobs/find-lost-create.ts';
 import { bytePlusPackages } from './counterparts/ark/ark-packages.ts';
@@ -62,7 +69,12 @@ const facts: readonly (readonly [page: string, text: string])[] = [
   ['docs/api.md', `may differ by up to ${maxCutShare * 100} %`],
   ['docs/api.md', `up to ${standard?.input.fields.imageUrls.max} reference images`],
   ['docs/clients.md', `Bodies may have ${maxInlineBytes / 1024 / 1024} MiB`],
-  ['docs/operations/access.md', `${lifetimeSeconds.invite / 3600} hours`],
+  ['docs/api.md', `${maxUploads} files and ${maxUploadedBytes / 1024 ** 3} GB per account`],
+  ['docs/operations/access.md', `Invitations and resets work once, for ${lifetimeSeconds.invite / 3600} hours`],
+  ['docs/operations/access.md', `Invitations and resets work once, for ${lifetimeSeconds.reset / 3600} hours`],
+  ['docs/operations/access.md', `The link works once, for ${lifetimeSeconds.confirm / 3600} hours`],
+  ['docs/operations/runbooks.md', `below ${diskReserveBytes / 1024 ** 2} MiB`],
+  ['docs/providers/README.md', `of 30 days, at most ${maxMarginMs / dayMs}`],
   [
     'docs/operations/access.md',
     `end ${sessionSeconds.person.idle / 3600} hours after their last use and ${sessionSeconds.person.absolute / 86_400} days after`,
@@ -70,7 +82,7 @@ const facts: readonly (readonly [page: string, text: string])[] = [
   ['docs/operations/upgrade.md', `ten minutes from a task's first failure (\`STUCK_TASK_SECONDS\`)`],
 ];
 
-const numbersInWords: Readonly<Record<number, string>> = { 2: 'two', 10: 'ten' };
+const numbersInWords: Readonly<Record<number, string>> = { 2: 'two', 7: 'seven', 10: 'ten' };
 const inWords = (ms: number, unitMs: number) => numbersInWords[ms / unitMs] ?? assert.fail();
 const [searched, unreadable] = [inWords(visibleWithinMs, minuteMs), inWords(lookUpLimitMs, minuteMs)];
 const lookUps: typeof facts = [
@@ -85,7 +97,20 @@ const lookUps: typeof facts = [
   ['docs/providers/ark.md', `after ${searched} minutes, or after ${unreadable} if the list cannot be read`],
 ];
 
-for (const [page, text] of [...facts, ...lookUps]) {
+const [mailMinutes, mailHours] = [60, 3_600].map((unit) =>
+  mailPausesSeconds.filter((pause) => (unit === 60 ? pause < 3_600 : pause >= 3_600)).map((pause) => pause / unit),
+);
+const inWordsOnly: typeof facts = [
+  ['docs/api.md', `which works for ${inWords(archiveLinkMs, minuteMs)} minutes`],
+  ['docs/moderation.md', `signed for ${inWords(hookLinkMs, minuteMs)} minutes`],
+  ['docs/operations/payments.md', `compares the last ${inWords(paymentsWindowMs, dayMs)} days`],
+  [
+    'docs/operations/access.md',
+    `try again after ${mailMinutes?.slice(0, -1).join(', ')} and ${mailMinutes?.at(-1)} minutes and ${mailHours?.join(' and ')} hours`,
+  ],
+];
+
+for (const [page, text] of [...facts, ...lookUps, ...inWordsOnly]) {
   test(`${page} states: ${text}`, () => {
     assert.ok(readFileSync(page, 'utf8').replaceAll(/\s+/g, ' ').includes(text));
   });

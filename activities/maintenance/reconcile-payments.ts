@@ -9,12 +9,12 @@ export type ReconcilePaymentsDeps = RowDeps &
   Pick<PaymentDeps, 'events'> & { readonly payments: SalesDeps | undefined };
 
 /** Stripe repeats events for three days; a week leaves operators the time to notice. */
-const windowMs = 7 * dayMs;
+export const paymentsWindowMs = 7 * dayMs;
 
 export function createReconcilePayments({ db, log, events, payments }: ReconcilePaymentsDeps) {
   return async (): Promise<PaymentsReconciled> => {
     if (payments === undefined) return { checked: 0, failed: 0 };
-    const reconciled = await reconcilePayments({ db, log, events, ...payments }, Date.now() - windowMs, () => {
+    const reconciled = await reconcilePayments({ db, log, events, ...payments }, Date.now() - paymentsWindowMs, () => {
       Context.current().heartbeat();
       Context.current().cancellationSignal.throwIfAborted();
     });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { createTaskWaiters } from '../../src/tasks/task-waiters.ts';
 import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { untilTurn } from '../support/until-turn.ts';
@@ -45,12 +46,14 @@ test('a wait ends at the first poll after the end of its task, long before its o
   const played = databaseOf(ended);
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const waiters = createTaskWaiters(played.db, { pauseMs });
-  const id = randomUUID();
-  let isOver = false;
-  void waiters.wait(waitOf(id))?.then(() => (isOver = true));
-  ended.add(id);
+  const [id, other] = [randomUUID(), randomUUID()];
+  let over = 0;
+  for (const one of [id, id, other]) void waiters.wait(waitOf(one))?.then(() => (over += 1));
+  ended.add(id).add(other);
   t.mock.timers.tick(pauseMs);
-  await untilTurn('the end of the wait', () => isOver);
+  await untilTurn('the end of a wait', () => over > 0);
+  await setImmediate();
+  assert.equal(over, 3, 'one poll ends all of them');
   assert.equal(played.polls.length, 1);
 });
 

@@ -12,7 +12,7 @@ import { noVideo, requireIds } from './gallery-routes.ts';
 import { findPlayable, findVideos } from '../../library/gallery/videos.ts';
 
 /** A browser follows the link immediately. */
-const linkLifeMs = 10 * minuteMs;
+export const archiveLinkMs = 10 * minuteMs;
 
 const idsError = `must be 1 to ${maxArchived} task ids`;
 
@@ -40,9 +40,9 @@ export const archiveVideos = defineEndpoint({
     const videos = await findVideos(db, accountId, taskIds);
     if (videos.length < taskIds.length) throw noVideo();
     requireNoArchive(accountId);
-    const url = resultStore.archiveLink(taskIds.join(','), linkLifeMs);
+    const url = resultStore.archiveLink(taskIds.join(','), archiveLinkMs);
     const bytes = videos.reduce((sum, { result }) => sum + (result?.bytes ?? 0), 0);
-    return { url, bytes, expireTime: now() + linkLifeMs };
+    return { url, bytes, expireTime: now() + archiveLinkMs };
   },
 });
 

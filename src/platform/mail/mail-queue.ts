@@ -77,8 +77,8 @@ export type DueMail = {
  * The pauses between attempts. Servers that defer mail of unknown senders
  * accept it after some minutes.
  */
-const pausesSeconds = [60, 300, 900, 3600, 4 * 3600];
-export const maxAttempts = pausesSeconds.length + 1;
+export const mailPausesSeconds = [60, 300, 900, 3600, 4 * 3600];
+export const maxAttempts = mailPausesSeconds.length + 1;
 
 /**
  * Takes mails that are due. Each is due again after a pause that is longer than an attempt, so that another process continues if this one
@@ -88,7 +88,7 @@ export const takeDueMails = many<DueMail, [limit: number]>({
   name: 'take-due-mails',
   text: `
 update mails set attempts = attempts + 1,
-  due_at = now() + coalesce((array[${pausesSeconds.join()}])[attempts + 1], 60) * interval '1 second'
+  due_at = now() + coalesce((array[${mailPausesSeconds.join()}])[attempts + 1], 60) * interval '1 second'
 where id = any(array(
   select id from mails where state = 'waiting' and due_at <= now() order by due_at limit $1 for update skip locked))
 returning id as "mailId", kind, recipient, sealed_path as "sealedPath", attempts, link_id as "linkId",

@@ -51,7 +51,7 @@ import { currentTracing } from './monitoring/tracing.ts';
 const scrapeLimitMs = 3_000;
 
 /** A moderation hook reads an uploaded image immediately. */
-const hookLinkMs = 10 * 60_000;
+export const hookLinkMs = 10 * 60_000;
 
 /** The state of the process; both functions return immediately. */
 type ProcessState = { readonly reasons: () => readonly string[] } & Pick<AppNeeds, 'diskProblem'>;

@@ -94,6 +94,26 @@ test('a passkey of another page, of an unverified user, or with another key is r
   assert.equal((await ask('sign-in', { response })).error, 'sign_in_failed', 'another key');
 });
 
+test('the ways to reach an authenticator are kept as WebAuthn names them; a browser with a new one is not refused', async () => {
+  const known = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
+  for (const [transports, kept] of [
+    [known, known],
+    [['internal', 'of-tomorrow'], []],
+  ] as const) {
+    const { authenticator, ask } = await newDevice();
+    const made = authenticator.create((await ask('register-options')).data);
+    const response = { ...made, response: { ...made.response, transports } };
+    assert.equal((await ask('register', { name: 'a', response })).code, 200);
+    const { excludeCredentials } = (await ask('register-options')).data as unknown as {
+      excludeCredentials: { transports: readonly string[] }[]; // the options of WebAuthn
+    };
+    assert.deepEqual(
+      excludeCredentials.map((one) => one.transports),
+      [kept],
+    );
+  }
+});
+
 test('a challenge of one person registers nothing for another', async () => {
   const [victim, thief] = [await newDevice(), await newDevice()];
   const response = victim.authenticator.create((await victim.ask('register-options')).data);

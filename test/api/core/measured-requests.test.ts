@@ -35,6 +35,10 @@ for (const [method, path, route, status] of [
   ['GET', '/console/assets/none.js', '/console/assets/*', '404'],
   ['GET', '/wp-login.php', '(none)', '404'],
   ['DELETE', '/healthz', '(none)', '405'],
+  ['POST', '/healthz', '(none)', '405'],
+  ['PUT', '/healthz', '(none)', '405'],
+  ['PATCH', '/healthz', '(none)', '405'],
+  ['OPTIONS', '/nothing', '(none)', '404'],
   ['PROPFIND', '/nothing', '(none)', '404'],
 ] as const) {
   test(`${method} ${path} is reported as ${route}`, async () => {

@@ -26,7 +26,10 @@ test('200 every member opens the page and saves the CSV with their cookie alone,
     const page = await person.askAs('GET', link(accountId), headers);
     assert.equal(page.status, 200);
     assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
-    assert.match(String(page.headers['content-security-policy']), /^default-src 'none'; style-src 'sha256-/);
+    assert.match(
+      String(page.headers['content-security-policy']),
+      /^default-src 'none'; style-src 'sha256-[^' ]+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    );
     assert.equal(page.headers['cross-origin-resource-policy'], 'same-origin');
     assert.equal(page.headers['cache-control'], 'no-store');
     assert.ok(page.bytes.toString().includes(accountId));

@@ -122,6 +122,7 @@ test('the log is filtered by status, key, part of the endpoint, error code and r
   };
   await expect('&status=4xx', ({ status }) => status >= 400);
   await expect('&status=2xx', ({ status }) => status < 300);
+  for (const status of ['3xx', '5xx']) assert.deepEqual(await logged(`&status=${status}`), [], status);
   await expect(`&keyId=${keyId}`, ({ createdBy }) => createdBy.name === 'second');
   await expect('&endpoint=CREATE', ({ endpoint }) => endpoint.endsWith('/createTask'));
   await expect('&error=invalid_request', ({ error }) => error === 'invalid_request');

@@ -239,6 +239,12 @@ test('a syntax error is reported with its line, and without the text of the file
   assert.deepEqual(faultsOf('models:\n  - model: a\n    model: b\n'), [
     'line 3, column 5: no valid YAML: Map keys must be unique',
   ]);
+  for (const [text, message] of [
+    ['models:\n\t- model: a\n', 'Tabs are not allowed as indentation'],
+    ['models:\n  a: 1\n b: 2\n', 'All mapping items must start at the same column'],
+    ['models: "a\n', 'Missing closing "quote'],
+  ] as const)
+    assert.ok(faultsOf(text).join('\n').includes(`no valid YAML: ${message}`), faultsOf(text).join('\n'));
 });
 
 test('a file is bounded in size and depth, and aliases cannot make it endless', () => {

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ratioSpelling, resolutionSpelling, type Spelling } from '../../../src/catalogue/input/spelling-suggestions.ts';
+import {
+  notBooleanMessage,
+  ratioSpelling,
+  resolutionSpelling,
+  type Spelling,
+} from '../../../src/catalogue/input/spelling-suggestions.ts';
 
 const spellings: readonly (readonly [spelling: Spelling, meanings: Readonly<Record<string, readonly string[]>>])[] = [
   [
@@ -36,6 +41,18 @@ for (const [spelling, meanings] of spellings) {
     });
   }
 }
+
+test('a word for true or false is named only where that value is allowed', () => {
+  const said = (input: unknown, must?: string) => notBooleanMessage(must)({ input });
+  for (const [meant, words] of [
+    ['true', ['true', 'Yes', 'ON', '1', 1]],
+    ['false', [' False ', 'no', 'off', '0', 0]],
+  ] as const)
+    for (const word of words) assert.equal(said(word), `must be true or false; did you mean ${meant}?`);
+  assert.equal(said('no', 'must be false'), 'must be false; did you mean false?');
+  assert.equal(said('yes', 'must be false'), 'must be false');
+  assert.equal(said('maybe'), 'must be true or false');
+});
 
 test('other words and numbers stand for nothing', () => {
   for (const text of ['', 'large', '12', '12345', '72:12', '12345:720'])

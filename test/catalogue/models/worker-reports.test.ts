@@ -86,6 +86,19 @@ async function stage(t: TestContext) {
   return { write, settle, startReports, untilRead, becomes, isSold, logged, supplySecret, worker };
 }
 
+test('a worker reports each queue that generates, with its models, until it stops', async (t) => {
+  const { worker } = await stage(t);
+  const workerQueues = ['callbacks', 'generation', 'generation-remote', 'tasks'] as const;
+  const reports = reportModelsUntilClosed({ catalogue: worker, workerQueues, db: database.db, pauseMs });
+  const reported = async () =>
+    Object.fromEntries((await listWorkerReports(database.db)).map(({ queue, models }) => [queue, models]));
+  const both = { generation: [], 'generation-remote': ['first'] };
+  await waitFor('both reports', async () => (Object.keys(await reported()).length === 2 ? true : undefined));
+  assert.deepEqual(await reported(), both);
+  await reports.close();
+  assert.deepEqual(await reported(), {});
+});
+
 test('a model that a reload adds is not sold while the workers refuse the file for a missing secret', async (t) => {
   const { write, settle, startReports, becomes, isSold, logged, supplySecret, worker } = await stage(t);
   const reports = startReports();

@@ -31,6 +31,49 @@ describe('an expression', () => {
   }
 });
 
+/** One call of each function of JSONata that expressions have, with its result as JSONata documents it; `body` is {"a":1,"b":2}. */
+const calls: Readonly<Record<string, JsonValue>> = {
+  '$string(1)': '1',
+  "$length('ab')": 2,
+  "$substring('abc', 1)": 'bc',
+  "$substringBefore('a-b', '-')": 'a',
+  "$substringAfter('a-b', '-')": 'b',
+  "$lowercase('Ab')": 'ab',
+  "$uppercase('Ab')": 'AB',
+  "$trim(' a ')": 'a',
+  "$contains('ab', 'b')": true,
+  "$split('a,b', ',')": ['a', 'b'],
+  "$replace('aa', 'a', 'b')": 'bb',
+  "$encodeUrlComponent('a b/')": 'a%20b%2F',
+  "$number('2.5')": 2.5,
+  '$floor(1.6)': 1,
+  '$ceil(1.4)': 2,
+  '$round(1.6)': 2,
+  '$abs(-1)': 1,
+  '$sum([1, 2])': 3,
+  '$count([5, 6])': 2,
+  '$max([1, 2])': 2,
+  '$min([1, 2])': 1,
+  '$boolean(1)': true,
+  '$not(true)': false,
+  '$exists(body)': true,
+  '$type(1)': 'number',
+  '$map([1, 2], function($n) { $n + 1 })': [2, 3],
+  '$filter([1, 2, 3], function($n) { $n > 1 })': [2, 3],
+  '$single([1, 2], function($n) { $n > 1 })': 2,
+  '$keys(body)': ['a', 'b'],
+  "$lookup(body, 'b')": 2,
+  '$append([1], [2])': [1, 2],
+  '$reverse([1, 2])': [2, 1],
+  "$merge([body, { 'b': 3 }])": { a: 1, b: 3 },
+  "$toMillis('1970-01-01T00:00:01.000Z')": 1_000,
+};
+
+test('an expression has the functions of JSONata that take no longer than their arguments', async () => {
+  for (const [call, expected] of Object.entries(calls))
+    assert.deepEqual(await value(call, { body: { a: 1, b: 2 } }), expected, call);
+});
+
 describe('the expressions of a file', () => {
   const slow = compileExpression('( $f := function($n) { $n = 0 ? 0 : $f($n - 1) }; $f(150) )');
   const quick = compileExpression('id');

@@ -68,9 +68,9 @@ test('a purchase without a checkout expires after a day', async () => {
   const accountId = await stage.newAccount();
   const { topUpId } = await stage.order(accountId);
   const [younger, failed] = [await stage.order(accountId), await stage.order(accountId)];
-  await age(topUpId, '26 hours', ', checkout_id = null');
+  await age(topUpId, '25 hours', ', checkout_id = null');
   await age(younger.topUpId, '24 hours', ', checkout_id = null');
-  await age(failed.topUpId, '26 hours', `, checkout_id = null, state = 'failed'`);
+  await age(failed.topUpId, '25 hours', `, checkout_id = null, state = 'failed'`);
   await run();
   assert.deepEqual(await stage.stateOf(accountId), ['expired', 'open', 'failed']);
 });
@@ -262,7 +262,7 @@ test('an open purchase of another Stripe account ends after a day, and counts as
   await age(topUpId, '2 hours');
   await run();
   assert.deepEqual(await stage.stateOf(accountId), ['open']);
-  await age(topUpId, '26 hours');
+  await age(topUpId, '25 hours');
   await run();
   assert.deepEqual(await stage.stateOf(accountId), ['expired']);
 });

@@ -7,8 +7,10 @@ import { get as httpGet } from 'node:http';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { maxArchived } from '../../../src/library/gallery/archive.ts';
+import { maxArchived, zipOf } from '../../../src/library/gallery/archive.ts';
 import { markMediaDeleted } from '../../../src/tasks/list/expired-media.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { openFiles } from '../../support/processes/open-files.ts';
@@ -71,6 +73,18 @@ test(
     assert.equal(execFileSync('python3', ['-c', verify, file], { encoding: 'utf8' }), 'None\n');
   },
 );
+
+test('an archive breaks if a video has another length than it announced, or cannot be opened', async () => {
+  const modifiedAt = new Date();
+  const entry = (sizeBytes: number, source: () => Promise<Readable>) =>
+    zipOf([{ name: 'a.mp4', sizeBytes, modifiedAt, open: source }]);
+  const three = async () => Readable.from([Buffer.from('abc')]);
+  const { body, sizeBytes } = await entry(3, three);
+  assert.equal((await buffer(body)).length, sizeBytes);
+  for (const announced of [2, 4]) await assert.rejects(buffer((await entry(announced, three)).body), /bytes|size/);
+  const missing = () => Promise.reject(new Error('the video is missing'));
+  await assert.rejects(buffer((await entry(3, missing)).body), /the video is missing/);
+});
 
 async function archiveOfTwo() {
   const { accountId, link } = await newClient();

@@ -6,6 +6,7 @@ import { recordPoolFailure, setProviderSwitchAs } from '../../../src/tasks/jobs/
 import { intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { recordQueuing, recordRetry, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { waitReasons } from '../../../src/library/operations/waiting-tasks.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { shell } from '../../support/service/person.ts';
@@ -52,6 +53,7 @@ async function take(taskId: string): Promise<void> {
   await beginGeneration(db(), taskId, true);
 }
 
+const documented: ReadonlySet<string> = new Set(waitReasons);
 type Waiting = {
   readonly groups: readonly {
     reason: string;
@@ -65,7 +67,11 @@ type Waiting = {
   readonly tasks: readonly { taskId: string; reason: string; ageMs: number }[];
 };
 // the documented shape
-const waiting = async () => (await dataOf(operator.ask('GET', '/api/admin/v1/waiting'))) as unknown as Waiting;
+async function waiting(): Promise<Waiting> {
+  const answer = (await dataOf(operator.ask('GET', '/api/admin/v1/waiting'))) as unknown as Waiting;
+  for (const { reason } of [...answer.groups, ...answer.tasks]) assert.ok(documented.has(reason), reason);
+  return answer;
+}
 const reasonsOf = async () => (await waiting()).groups.map(({ reason, tasks }) => [reason, tasks]);
 const coolDown = () =>
   recordPoolFailure(db(), {

@@ -35,6 +35,21 @@ log.warn({ error: new Error('failed', { cause: error }) }, 'of the Temporal SDK'
   assert.doesNotMatch(text, /prompt/);
 });
 
+test('secrets, and the headers that carry them, are in no line', () => {
+  const secrets = ['authorization', 'cookie', 'secret', 'key'];
+  const [own, headers, inner] = ['own', 'of-headers', 'inner'].map((where) =>
+    Object.fromEntries(secrets.map((name) => [name, `${where}-${name}-value`])),
+  );
+  const fields = {
+    ...own,
+    headers,
+    settings: { secret: inner?.['secret'], key: inner?.['key'] },
+    shown: 'shown-value',
+  };
+  const text = runLogging(`log.warn(${JSON.stringify(fields)}, 'fields')`, '');
+  assert.deepEqual(text.match(/[a-z-]+-value/g), ['shown-value']);
+});
+
 function runLogging(code: string, destination: string): string {
   const module = JSON.stringify(new URL('../../../src/platform/log/log.js', import.meta.url).href);
   const script = `import { createLog } from ${module};

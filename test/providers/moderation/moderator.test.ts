@@ -133,6 +133,17 @@ test('a model has the hook of the installation, its own, or none', async () => {
 const json = (value: unknown) => (response: ServerResponse) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 
+/** An answer of so many bytes that allows the content. */
+function allowing(bytes: number): string {
+  const [start, end] = ['{"results":[{"flagged":false}],"x":"', '"}'];
+  return `${start}${'x'.repeat(bytes - start.length - end.length)}${end}`;
+}
+
+test('an answer has at most 256 KiB', async () => {
+  fake.answerWith((response) => response.end(allowing(256 * 1024)));
+  assert.deepEqual(await check(moderatorWith()), { kind: 'allowed' });
+});
+
 const broken: Record<string, (response: ServerResponse) => unknown> = {
   'an answer that never comes': () => undefined,
   'an answer that stops in its middle': (response) =>
@@ -143,8 +154,7 @@ const broken: Record<string, (response: ServerResponse) => unknown> = {
   'a redirect to an endpoint that would allow it': (response) =>
     response.writeHead(307, { location: fake.openai }).end('{"results":[{"flagged":false}]}'),
   'a page': (response) => response.end('<html></html>'),
-  'an answer of a megabyte': (response) =>
-    response.end(`{"results":[{"flagged":false}],"x":"${'x'.repeat(1024 ** 2)}"}`),
+  'an answer of 256 KiB and a byte': (response) => response.end(allowing(256 * 1024 + 1)),
   'an empty answer': (response) => response.end(),
   'no result': json({ results: [] }),
   'another shape': json({ allow: true }),

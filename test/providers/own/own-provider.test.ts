@@ -110,6 +110,33 @@ describe('the request for a job of our own protocol', () => {
     assert.notDeepEqual(other, first);
   });
 
+  test('waits for an answer, and reads of it, as much as the page promises', async () => {
+    const asked: unknown[] = [];
+    const answer = answering(200, {});
+    const client: UpstreamClient = {
+      ...answer,
+      call: (method, path, options) => {
+        asked.push([method, options.timeoutMs, options.maxBytes]);
+        return answer.call(method, path, options);
+      },
+    };
+    const asking = providerOf(client);
+    const request = jobRequest();
+    const job = jobOf(request, request.jobKey);
+    await asking.submit(request, signal);
+    await asking.status([job], signal);
+    await asking.cancel?.(job, signal);
+    const record = 64 * 1024;
+    assert.deepEqual(asked, [
+      ['PUT', 600_000, record],
+      ['GET', 10_000, record],
+      ['DELETE', 15_000, record],
+    ]);
+    const page = (await readFile('docs/providers/own.md', 'utf8')).replaceAll(/\s+/g, ' ');
+    for (const text of ['A record has at most 64 KiB', 'Respond to `GET` within 10 s, to `DELETE` within 15 s'])
+      assert.ok(page.includes(text), text);
+  });
+
   test('several jobs are read at a time', async () => {
     const requests = [jobRequest(), jobRequest()];
     for (const request of requests) await provider().submit(request, signal);

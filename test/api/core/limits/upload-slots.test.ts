@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { maxBytesAtOnce, maxUploadsAtOnce, withUploadSlot } from '../../../../src/api/core/limits/upload-slots.ts';
+import { maxUploadBytes } from '../../../../src/media/references/upload-rules.ts';
 
 const busy = { code: 'uploads_busy' };
 const refused = (accountId: string, bytes = 1) =>
@@ -46,6 +47,11 @@ test('uploads at once may send so many bytes together', async (t) => {
   await refused('b', 11);
   hold(t, 'b', 10);
   await refused('c', 1);
+});
+
+test('four videos of the largest size are received at once, and not a byte more', async (t) => {
+  for (const account of ['a', 'b', 'c', 'd']) hold(t, account, maxUploadBytes('video'));
+  await refused('e', 1);
 });
 
 test('an upload that fails frees its slot', async () => {

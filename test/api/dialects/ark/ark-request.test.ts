@@ -80,6 +80,7 @@ const requests: Readonly<Record<string, readonly [body: object, input: object]>>
     { duration: 6, ratio: '9:16' },
   ],
   'the last frame of a model that stores it': [{ model: 'frames', return_last_frame: true, camerafixed: false }, {}],
+  'no last frame of a model that stores it': [{ model: 'frames', return_last_frame: false }, {}],
   'fields that ask for nothing': [
     {
       watermark: false,

@@ -27,6 +27,20 @@ function newLocation(): BucketLocation {
   return { kind: 'bucket', bucket: server.bucket, prefix: `installation-${(prefixes += 1)}/` };
 }
 
+test('an upstream stores a file by a link with the life that it needs, of which a store accepts a week at most', async () => {
+  const s3 = { endpoint: 'http://127.0.0.1:1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
+  const files = createS3Files({ location: { kind: 'bucket', bucket: 'videos', prefix: '' }, s3 });
+  const week = 7 * 86_400;
+  for (const [seconds, expected] of [
+    [90, 90],
+    [week, week],
+    [week + 1, week],
+  ] as const) {
+    const link = new URL((await files.uploadLink('results/1/video.mp4', seconds * 1000)) ?? assert.fail());
+    assert.equal(link.searchParams.get('X-Amz-Expires'), String(expected));
+  }
+});
+
 describeStore(
   'a bucket',
   async (): Promise<StoreUnderTest> => {

@@ -66,8 +66,10 @@ test('the limit is that of the decoded bytes', async () => {
 });
 
 test('an encoding that cannot be decoded is named', async () => {
-  for (const encoding of ['zstd', 'gzip, zstd'])
-    await assert.rejects(request(encoding, plain), { name: 'OutboundError', kind: 'encoding', detail: 'zstd' });
+  // The encodings that IANA lists besides those that are decoded.
+  for (const name of ['zstd', 'compress', 'dcb', 'dcz'])
+    for (const encoding of [name, `gzip, ${name}`, `X-${name.toUpperCase()}`])
+      await assert.rejects(request(encoding, plain), { name: 'OutboundError', kind: 'encoding', detail: name });
   const nested = 'gzip, gzip, gzip, gzip';
   await assert.rejects(request(nested, plain), { name: 'OutboundError', kind: 'encoding', detail: nested });
 });
