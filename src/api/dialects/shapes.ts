@@ -1,9 +1,9 @@
 import type { Shape } from '../core/endpoint.ts';
 import { meantShape } from './wrong-base-url.ts';
-import { ark } from './ark/ark-shape.ts';
+import { ark } from './ark/ark-routes.ts';
 import type { CallbackFormat } from '../../tasks/callbacks/callback-format-type.ts';
 import { adapterOf } from './dialect.ts';
-import { openAI } from './openai/openai-shape.ts';
+import { openAI } from './openai/openai-routes.ts';
 import { openRouter } from './openrouter/openrouter-routes.ts';
 import type { IngressShape } from './shape.ts';
 

@@ -3,7 +3,7 @@ import { roles } from '../../accounts/people/role.ts';
 import type { SignedIn } from '../../accounts/sign-in/session-terms.ts';
 import { accountsOfUser, type OwnAccount } from '../../accounts/people/memberships.ts';
 import { type AccountView, findView } from '../../accounts/people/view-account-as-owner.ts';
-import { announcementSchema, presentAnnouncement } from '../operators/announcement-view.ts';
+import { announcementSchema, presentAnnouncement } from '../operators/announcement-routes.ts';
 import { readAnnouncement } from '../../accounts/operators/announcement.ts';
 import type { NewSession } from '../../accounts/sign-in/sessions.ts';
 import type { Context } from '../core/context.ts';

@@ -3,10 +3,7 @@ import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { adapterOf } from '../dialects/dialect.ts';
 import { kieRecordSchema } from '../dialects/kie/kie-record.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import { cancelEndpoints, operatorCancelEndpoints } from './cancel-routes.ts';
 import { isFinal } from '../../catalogue/tasks/task.ts';
-import { operatorTaskExportEndpoints, taskExportEndpoints } from './task-export-routes.ts';
-import { operatorTaskListEndpoints, taskListEndpoints } from './task-list-routes.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { existing, HttpError } from '../core/http-error.ts';
@@ -24,7 +21,7 @@ type Deps = WithDb &
     readonly seenTasks: SeenTasks;
   };
 
-const recordInfo = defineEndpoint({
+export const recordInfo = defineEndpoint({
   operationId: 'recordInfo',
   route: 'GET /api/v1/jobs/recordInfo',
   scope: 'tasks:read',
@@ -51,10 +48,3 @@ function taskNotFound(unknownTask: FieldError | undefined): HttpError {
   if (unknownTask === undefined) return new HttpError('task_not_found');
   return new HttpError('invalid_request', { msg: unknownTask.message, data: { errors: [unknownTask] } });
 }
-
-export const taskEndpoints = [recordInfo, ...cancelEndpoints, ...taskListEndpoints, ...taskExportEndpoints];
-export const operatorTaskEndpoints = [
-  ...operatorTaskListEndpoints,
-  ...operatorTaskExportEndpoints,
-  ...operatorCancelEndpoints,
-];

@@ -62,7 +62,6 @@ function kieParam({ model, requestedModel, input, callBackUrl }: TaskParam, mode
   });
 }
 
-/** `secrets`: the current one first. */
 /** Writes kie.ai's callback, in which a failed task has code 501. */
 export function kieCallbackBody(record: TaskRecord, models: ModelCatalogue): string {
   const data = presentKieTask(record, models);
