@@ -8,7 +8,6 @@ import { revealSecretOnce, rotateSecret } from '../../tasks/callbacks/signing-se
 
 // Callbacks and events are signed with secrets of their own.
 
-/** `box` encrypts the secrets. */
 type SecretDeps = WithDb & { readonly box: SecretBox };
 
 const shared = { scope: 'callbacks:secret', needsRecentProof: true } as const;

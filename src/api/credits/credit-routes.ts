@@ -5,7 +5,7 @@ import { bookCreditsAs, type Booking, readBooks, type LedgerEntry, ledgerKinds }
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { Call, WithDb } from '../core/endpoint.ts';
 import { existing, HttpError } from '../core/http-error.ts';
-import { inRange, maxDays } from './usage-report-routes.ts';
+import { requireDayRange, maxReportDays } from './usage-report-routes.ts';
 import { idField, maxCredits, reasonField, wholeNumber, maxUnixMs, oneOf } from '../core/request-fields.ts';
 import {
   cutPage,
@@ -115,12 +115,12 @@ const daily = defineEndpoint({
   scope: 'credits:read',
   summary: 'List charges and refunds by day, model and price',
   description:
-    `Both days are included, in UTC, at most ${maxDays} days. Charges count on the day of the create, refunds on the day of the failure. ` +
+    `Both days are included, in UTC, at most ${maxReportDays} days. Charges count on the day of the create, refunds on the day of the failure. ` +
     'Days without entries are omitted.',
   query: strictQuery({ from: dayParameter, to: dayParameter }),
   data: z.strictObject({ days: z.array(usageDaySchema) }),
   handler: async ({ caller: { accountId }, query }, { db }) => {
-    const { from, to } = inRange(query);
+    const { from, to } = requireDayRange(query);
     const days = await listUsageDays(db, { accountId, fromMs: Date.parse(from), toMs: Date.parse(to) + dayMs });
     return { days: days.map(presentUsageDay) };
   },

@@ -78,7 +78,7 @@ function percentile(buckets: readonly LatencyBucket[], share: number): number | 
   return found && bucketMiddleMs(found.bucket);
 }
 
-export const maxDays = 92;
+export const maxReportDays = 92;
 const maxGroups = 20;
 const maxGroupsInFile = 1_000;
 /**
@@ -96,7 +96,7 @@ const usageQuery = strictQuery({
 });
 
 const described =
-  `Both days are included, in UTC, at most ${maxDays} days. A task counts on the day of its creation, also its refund. Days without tasks ` +
+  `Both days are included, in UTC, at most ${maxReportDays} days. A task counts on the day of its creation, also its refund. Days without tasks ` +
   'are omitted.';
 
 const report = defineEndpoint({
@@ -108,7 +108,7 @@ const report = defineEndpoint({
   query: usageQuery,
   data: z.strictObject({ days: z.array(groupDaySchema), models: z.array(modelUsageSchema) }),
   handler: async ({ caller: { accountId }, query }, { db }) => {
-    const { by, ...days } = inRange(query);
+    const { by, ...days } = requireDayRange(query);
     const read = (group: typeof by, most: number) => listGroupDays[group](db, { accountId, ...days, maxGroups: most });
     const [groupDays, modelDays, latencies] = await Promise.all([
       read(by, maxGroups),
@@ -128,7 +128,7 @@ const exportUsage = defineEndpoint({
   query: usageQuery,
   ...csvAnswer,
   handler: async ({ caller: { accountId }, query, ctx }, { db }) => {
-    const { by, ...days } = inRange(query);
+    const { by, ...days } = requireDayRange(query);
     const rows = await listGroupDays[by](db, { accountId, ...days, maxGroups: maxGroupsInFile });
     return answerCsv(ctx, 'usage.csv', columns, [rows]);
   },
@@ -139,10 +139,10 @@ const columns = (['day', 'id', 'name', 'tasks', 'succeeded', 'failed', 'credits'
 );
 
 /** Both days are included. */
-export function inRange<Query extends { readonly from: string; readonly to: string }>(query: Query): Query {
+export function requireDayRange<Query extends { readonly from: string; readonly to: string }>(query: Query): Query {
   const days = (Date.parse(query.to) - Date.parse(query.from)) / dayMs + 1;
-  if (days >= 1 && days <= maxDays) return query;
-  throw invalidRequest([{ path: 'to', message: `must be at most ${maxDays - 1} days after from` }]);
+  if (days >= 1 && days <= maxReportDays) return query;
+  throw invalidRequest([{ path: 'to', message: `must be at most ${maxReportDays - 1} days after from` }]);
 }
 
 export const usageEndpoints = [report, exportUsage];

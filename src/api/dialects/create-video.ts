@@ -21,14 +21,12 @@ export type VideoRequest = {
   readonly callBackUrl?: unknown;
   /** The client's own end user. */
   readonly endUser?: string;
-  /** Errors that the translation found. */
   readonly errors?: readonly FieldError[];
   /** The client's paths of fields that change nothing; the response names them in a header. */
   readonly unused?: readonly string[];
 };
 
 type CreateVideo = {
-  /** The name of the shape. */
   readonly shape: string;
   readonly request: VideoRequest;
   /**
@@ -56,7 +54,7 @@ export const replayedField = z.literal(true).optional().meta({
 });
 
 /** The parts that the declarations of all creates have in common. */
-export const createsVideo = {
+export const createVideoSpec = {
   scope: 'tasks:write',
   createsTask: true,
   refusesSuspended: true,

@@ -235,7 +235,6 @@ const declared = [
   toolOf(getCredits, 'get_balance', 'Returns the credits of the account.', ({ balance }) => `${balance} credits`),
 ];
 
-/** What all tools need. */
 export type ToolNeeds = DepsOfAll<(typeof declared)[number]>;
 
 export const tools: readonly Tool<ToolNeeds>[] = declared;

@@ -18,7 +18,6 @@ const suspensionSchema = z
   .nullable()
   .meta({ description: 'Null for an active account. `reason` is what the operator wrote.' });
 
-/** The signed-in person, their accounts and their session. */
 export const meSchema = z
   .strictObject({
     user: z.strictObject({ userId: z.string(), email: z.string(), isOperator: z.boolean() }),

@@ -130,7 +130,6 @@ const differenceSchema = z.strictObject({
   delivered: z.string(),
 });
 
-/** Adds the fields that only operators receive. */
 export const operatorTaskDetailSchema = taskDetailSchema
   .extend({
     callback: orNull(operatorCallbackSchema),

@@ -5,21 +5,15 @@ import { kieRecordSchema } from '../dialects/kie/kie-record.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { isFinal } from '../../catalogue/tasks/task.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { ReadTaskDeps } from '../dialects/stored-video.ts';
 import { existing, HttpError } from '../core/http-error.ts';
 import { taskIdParameter } from '../core/query-parameters.ts';
 import { presentTask, type RecordDeps, taskRecordSchema } from './task-view.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
-import type { SeenTasks } from '../../tasks/list/record-tasks-seen.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 
-type Deps = WithDb &
-  WithCatalogue &
-  RecordDeps & {
-    readonly taskWaiters: TaskWaiters;
-    readonly seenTasks: SeenTasks;
-  };
+type Deps = ReadTaskDeps & WithCatalogue & RecordDeps & { readonly taskWaiters: TaskWaiters };
 
 export const recordInfo = defineEndpoint({
   operationId: 'recordInfo',

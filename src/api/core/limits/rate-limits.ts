@@ -17,7 +17,6 @@ const codeRate = { quota: 10, windowMs: 60 * 60_000 };
 /** The limits that no setting changes. */
 export function createLimiters() {
   return {
-    /** Limits sign-ins of an address. */
     signIns: createRateLimiter(signInRate),
     /** Limits the pages of share links that an address reads. */
     sharePages: createRateLimiter(sharePageRate),

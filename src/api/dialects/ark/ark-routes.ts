@@ -10,7 +10,7 @@ import { readNumberedPage } from '../../../tasks/list/numbered-task-pages.ts';
 import { taskRecord } from '../../../tasks/public-record.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';
 import type { IngressShape } from '../shape.ts';
-import { createsVideo, createVideo, type CreateVideoDeps, replayedField } from '../create-video.ts';
+import { createVideoSpec, createVideo, type CreateVideoDeps, replayedField } from '../create-video.ts';
 import { type ReadTaskDeps, type RemoveDeps, cancelOrDeleteVideo, readStoredTask } from '../stored-video.ts';
 import { arkErrors as shape } from './ark-error.ts';
 import { createSchema, readArkRequest } from './ark-request.ts';
@@ -22,7 +22,7 @@ const create = defineEndpoint({
   operationId: 'arkCreateTask',
   shape,
   route: `POST ${tasks}`,
-  ...createsVideo,
+  ...createVideoSpec,
   summary: 'Create a task',
   description: 'Options can be part of the text, as in `--ratio 16:9 --dur 5`. `execution_expires_after` is ignored.',
   body: createSchema,

@@ -5,7 +5,7 @@ import { oneOf } from '../../core/request-fields.ts';
 import { idParameter, strictQuery, wholeParameter } from '../../core/query-parameters.ts';
 import { listTasksWithContent } from '../../../tasks/list/task-list.ts';
 import { presentTask, type RecordDeps } from '../../tasks/task-view.ts';
-import { createsVideo, createVideo, type CreateVideoDeps } from '../create-video.ts';
+import { createVideoSpec, createVideo, type CreateVideoDeps } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
 import {
   type ContentDeps,
@@ -73,12 +73,12 @@ const create = defineEndpoint({
   operationId: 'openaiCreateVideo',
   shape,
   route: 'POST /v1/videos',
-  ...createsVideo,
+  ...createVideoSpec,
   summary: 'Create a video',
   body: createSchema,
   data: videoSchema,
-  answerHeaders: { ...createsVideo.answerHeaders, ...pollHeader },
-  failures: [...createsVideo.failures, 'base_url_mismatch'],
+  answerHeaders: { ...createVideoSpec.answerHeaders, ...pollHeader },
+  failures: [...createVideoSpec.failures, 'base_url_mismatch'],
   handler: async (call, deps: CreateVideoDeps & VideoDeps) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const { request, names } = readOpenAIRequest(call.input, deps.catalogue().models);

@@ -6,7 +6,7 @@ import type { WithClock } from '../../core/endpoint.ts';
 import { strictQuery, wholeParameter } from '../../core/query-parameters.ts';
 import { presentTask, type RecordDeps } from '../../tasks/task-view.ts';
 import { refuseOtherClient } from '../wrong-base-url.ts';
-import { createsVideo, createVideo, type CreateVideoDeps } from '../create-video.ts';
+import { createVideoSpec, createVideo, type CreateVideoDeps } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
 import {
   type ContentDeps,
@@ -88,12 +88,12 @@ const create = defineEndpoint({
   operationId: 'openrouterCreateVideo',
   shape,
   route: 'POST /api/v1/videos',
-  ...createsVideo,
+  ...createVideoSpec,
   status: 202,
   summary: 'Create a video',
   body: createBody,
   data: videoSchema,
-  failures: [...createsVideo.failures, 'base_url_mismatch'],
+  failures: [...createVideoSpec.failures, 'base_url_mismatch'],
   handler: async (call, deps: CreateVideoDeps & WithCatalogue) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const read = readOpenRouterRequest(call.input, deps.catalogue().models);
