@@ -19,7 +19,7 @@ import { sharePageRoute } from './gallery/share-page-routes.ts';
 import { type McpDeps, mcpRoutes } from './mcp/mcp-routes.ts';
 import type { Emits } from '../platform/metrics/emits.ts';
 import type { RequestLog } from '../library/request-log/request-log-buffer.ts';
-import { statementLinks } from './credits/statement-link-routes.ts';
+import { statementLinks } from './credits/statement-routes.ts';
 import { mediaRoute } from './media/media-routes.ts';
 import { sampleRoute } from './models/sample-routes.ts';
 import { pageRoutes } from './docs/home-routes.ts';
@@ -45,28 +45,28 @@ type AppDeps = {
 
 /** Everything that the app, the guards, the endpoints and the other routes declare that they need. `src/run/main` provides it. */
 export type AppNeeds = AppDeps & RouterNeeds;
-type RouterNeeds = GuardDeps &
-  AuthenticationDeps &
-  EndpointNeeds &
-  McpDeps &
-  Needs<typeof oidcRoutes> &
-  Needs<typeof pageRoutes> &
-  Needs<typeof statementLinks> &
-  Needs<typeof consoleRoutes> &
-  Needs<typeof sampleRoute> &
-  Needs<typeof sharePageRoute> &
-  Needs<typeof archiveRoute> &
-  Needs<typeof mediaRoute>;
-type Needs<AddRoutes extends (router: AppRouter, deps: never) => void> = Parameters<AddRoutes>[1];
+type RouterNeeds = GuardDeps & AuthenticationDeps & EndpointNeeds & McpDeps & Needs<(typeof otherRoutes)[number]>;
+/** Of functions that each need something, all of it together. */
+type Needs<AddRoutes> = (
+  AddRoutes extends (router: AppRouter, deps: infer Deps) => void ? (deps: Deps) => void : never
+) extends (deps: infer All) => void
+  ? All
+  : never;
+
+const otherRoutes = [
+  oidcRoutes,
+  pageRoutes,
+  statementLinks,
+  consoleRoutes,
+  sampleRoute,
+  sharePageRoute,
+  // The paths of archives are among those of media, so this route comes first.
+  archiveRoute,
+  mediaRoute,
+];
 
 export function createApp(deps: AppNeeds): HttpApp {
-  const { log, metrics, events, requestLog, isTraced, isTrustedProxy, publicUrl, diskProblem } = deps;
-  const isHttps = publicUrl.startsWith('https:');
-  return createAppOf(
-    { log, events, requestLog, isTraced, isTrustedProxy, isHttps, diskProblem, publicUrl },
-    createRoutes(deps),
-    metrics && createMetricsRouter(metrics),
-  );
+  return createAppOf(deps, createRoutes(deps), deps.metrics && createMetricsRouter(deps.metrics));
 }
 
 type MetricsDeps = {
@@ -104,15 +104,7 @@ export function createRoutes(deps: RouterNeeds): Routes {
     if (!path.includes('{')) byPath.set(`${method.toUpperCase()} ${path}`, answerWith);
   }
   mcpRoutes(router, deps, authentication);
-  oidcRoutes(router, deps);
-  pageRoutes(router, deps);
-  statementLinks(router, deps);
-  consoleRoutes(router, deps);
-  sampleRoute(router, deps);
-  sharePageRoute(router, deps);
-  // The paths of archives are among those of media, so this route comes first.
-  archiveRoute(router, deps);
-  mediaRoute(router, deps);
+  for (const addRoutes of otherRoutes) addRoutes(router, deps);
   return { router, byPath };
 }
 
@@ -125,30 +117,27 @@ function createMetricsRouter(metrics: Metrics): AppRouter {
   return router;
 }
 
-type AppOptions = Partial<Omit<AppDeps, 'metrics'>> & { readonly log: Logger; readonly isHttps?: boolean };
-
 /** `local` routes are served to loopback clients only. */
 function createAppOf(
   {
     log,
     events,
     requestLog,
-    isTraced,
+    isTraced = false,
     isTrustedProxy = () => false,
-    isHttps = false,
     diskProblem,
-    publicUrl,
-  }: AppOptions,
+    publicUrl = '',
+  }: Partial<AppDeps> & Pick<AppDeps, 'log'>,
   { router, byPath }: Routes,
   local?: AppRouter,
 ): HttpApp {
   const app: HttpApp = new Koa();
   app.use((ctx, next) => {
     ctx.state.clientAddress = () => addressOf(ctx.req, isTrustedProxy);
-    if (isHttps) ctx.set('Strict-Transport-Security', 'max-age=31536000');
+    if (publicUrl.startsWith('https:')) ctx.set('Strict-Transport-Security', 'max-age=31536000');
     return next();
   });
-  if (isTraced === true) app.use(traceRequests);
+  if (isTraced) app.use(traceRequests);
   app.use(logRequests(log, requestLog, events));
   app.use(answerErrors(log, diskProblem));
   app.use(refuseMalformed);

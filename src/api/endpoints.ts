@@ -40,7 +40,10 @@ import { chooseLowBalance, showStatus } from './accounts/account-status-routes.t
 import { operatorProviderEndpoints } from './providers/provider-routes.ts';
 import { testCallback, testEvent } from './callbacks/test-callback-routes.ts';
 import { previewUploads, uploadMedia } from './media/upload-routes.ts';
-import { operatorTaskEndpoints, taskEndpoints } from './tasks/task-routes.ts';
+import { cancelEndpoints, operatorCancelEndpoints } from './tasks/cancel-routes.ts';
+import { operatorTaskExportEndpoints, taskExportEndpoints } from './tasks/task-export-routes.ts';
+import { operatorTaskListEndpoints, taskListEndpoints } from './tasks/task-list-routes.ts';
+import { recordInfo } from './tasks/task-routes.ts';
 import { adminDeleteTask, deleteTask, deleteTasks } from './tasks/delete-task-routes.ts';
 import { adminShowTask, showTimeline } from './tasks/task-detail-routes.ts';
 
@@ -61,7 +64,10 @@ const declared = [
       quoteTaskPrice,
       uploadMedia,
       previewUploads,
-      ...taskEndpoints,
+      recordInfo,
+      ...cancelEndpoints,
+      ...taskListEndpoints,
+      ...taskExportEndpoints,
       deleteTask,
       deleteTasks,
       showTimeline,
@@ -154,7 +160,9 @@ const declared = [
       ...operatorSpendCapEndpoints,
       ...operatorProviderEndpoints,
       ...operatorKeyEndpoints,
-      ...operatorTaskEndpoints,
+      ...operatorTaskListEndpoints,
+      ...operatorTaskExportEndpoints,
+      ...operatorCancelEndpoints,
       adminShowTask,
       adminDeleteTask,
       ...operatorCallbackEndpoints,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { presentAccount } from '../../src/api/accounts/account-routes.ts';
 import { presentBatch } from '../../src/api/credits/redemption-routes.ts';
-import { presentStatement } from '../../src/api/credits/statement-data-view.ts';
+import { presentStatement } from '../../src/api/credits/statement-routes.ts';
 import { presentPasskey } from '../../src/api/sign-in/passkey-routes.ts';
 import { presentSession } from '../../src/api/sign-in/session-routes.ts';
 import { presentSignUp } from '../../src/api/sign-in/sign-up-routes.ts';

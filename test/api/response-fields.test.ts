@@ -4,11 +4,11 @@ import { presentLedgerEntry } from '../../src/api/accounts/ledger-entry-view.ts'
 import { presentKey } from '../../src/api/accounts/key-view.ts';
 import { presentBookedCredits, presentMargin } from '../../src/api/credits/margin-view.ts';
 import { presentSetPrice } from '../../src/api/credits/price-view.ts';
-import { presentAnnouncement } from '../../src/api/operators/announcement-view.ts';
+import { presentAnnouncement } from '../../src/api/operators/announcement-routes.ts';
 import { presentAdminTopUp, presentTopUp, presentUngranted } from '../../src/api/payments/top-up-view.ts';
 import { presentMember, presentPerson } from '../../src/api/people/person-view.ts';
 import { presentEvents } from '../../src/api/people/security-event-view.ts';
-import { presentRequest } from '../../src/api/request-log/logged-request-view.ts';
+import { presentRequest } from '../../src/api/request-log/request-log-routes.ts';
 
 // A row and its response have most fields under one name. These are the views that name fields anew; each value of a row is another one.
 

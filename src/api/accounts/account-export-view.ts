@@ -25,11 +25,10 @@ import { presentLedgerEntry } from './ledger-entry-view.ts';
 import { presentCallback } from '../callbacks/callback-view.ts';
 import { type LinkStore, presentListedTask } from '../tasks/task-view.ts';
 import { presentEvent as presentSecurityEvent } from '../people/security-event-view.ts';
+import { readPages } from '../core/csv-answer.ts';
 import { presentKey } from './key-view.ts';
 
-/**
- * Rows per statement: a page is in memory twice, and a task has up to 90 KB. No database connection is held between two statements.
- */
+/** Rows per statement: a page is in memory twice, and a task has up to 90 KB. */
 const limit = 64;
 
 type Line = Readonly<Record<string, unknown>> & { readonly kind: string };
@@ -121,15 +120,10 @@ function positionOf({ atUs, deliveryId: id }: Listed): TimedCursor {
   return { atUs, id };
 }
 
-/** Reads each page after the last row of the previous one. */
 async function* paged<Row>(
   read: (last: Row | undefined) => Promise<readonly Row[]>,
   present: (row: Row) => Line | Promise<Line>,
 ): AsyncGenerator<readonly Line[]> {
-  for (let last: Row | undefined; ;) {
-    const rows = await read(last);
-    yield await Promise.all(rows.map(async (row) => present(row)));
-    last = rows.at(-1);
-    if (rows.length < limit) return;
-  }
+  const pages = readPages(read, { pageSize: limit });
+  for await (const rows of pages) yield await Promise.all(rows.map(async (row) => present(row)));
 }

@@ -6,7 +6,7 @@ import type { WithClock, WithDb } from '../core/endpoint.ts';
 import { unixMs } from '../core/request-fields.ts';
 import { creditBalance } from './ledger-entry-view.ts';
 import { booleanParameter, strictQuery } from '../core/query-parameters.ts';
-import { presentUsageDay, usageDaySchema } from '../credits/daily-usage-view.ts';
+import { presentUsageDay, usageDaySchema } from '../credits/credit-routes.ts';
 
 const count = z.int().min(0).max(maxCounted);
 

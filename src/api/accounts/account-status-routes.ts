@@ -23,7 +23,6 @@ const troubleSchema = z.strictObject({
   }),
 });
 
-/** `payments`: undefined while credits are not for sale. */
 type Deps = WithDb & WithCatalogue & { readonly payments: PaymentProvider | undefined };
 
 export const showStatus = defineEndpoint({

@@ -36,7 +36,6 @@ export const usedKeySchema = keySchema
   })
   .meta({ id: 'UsedApiKey' });
 
-/** Presents the keys of an account with their use, for its owners and for operators. */
 export async function presentKeys({ db }: WithDb, accountId: string) {
   const [keys, uses] = await Promise.all([listApiKeys(db, accountId), listKeyUses(db, accountId)]);
   const useOf = new Map(uses.map(({ keyId, tasks, credits }) => [keyId, { tasks, credits }]));

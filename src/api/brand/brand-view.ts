@@ -29,7 +29,6 @@ export function brandMark(brand: Brand): Html {
   </svg>`;
 }
 
-/** Links to the terms, the privacy policy and the support, as far as the settings have them. */
 export function brandLinks({ terms, privacy, support }: Brand): Html {
   const links = Object.entries({ Terms: terms, Privacy: privacy, Support: support });
   return html`${links.map(([text, href]) => href !== undefined && html`<a href="${href}" rel="noopener">${text}</a> `)}`;

@@ -126,7 +126,6 @@ const adminShowAttempt = defineEndpoint({
   },
 });
 
-/** Finds an attempt of any account. */
 async function recordedAttempt(db: Database, { deliveryId, attempt: number }: z.output<typeof attemptQuery>) {
   if (!isUuid(deliveryId)) throw new HttpError('attempt_not_found');
   const delivery = existing(await findDelivery(db, deliveryId), 'attempt_not_found');

@@ -46,7 +46,6 @@ const attemptSchema = z.strictObject({
 
 const headersSchema = z.array(z.strictObject({ name: z.string(), value: z.string() }));
 
-/** An attempt with what was sent and received. */
 export const attemptDetailsSchema = z
   .strictObject({
     webhookId: z.string(),
@@ -70,7 +69,6 @@ export const attemptDetailsSchema = z
   })
   .meta({ id: 'DeliveryAttempt' });
 
-/** The parts that callbacks and events share. */
 export const deliveryFields = {
   webhookId: z.string().meta({ description: 'The `webhook-id` header, the same for every attempt.' }),
   url: z.string(),
@@ -81,7 +79,6 @@ export const deliveryFields = {
   attempts: z.array(attemptSchema).meta({ description: `Newest first, at most ${maxStoredAttempts}.` }),
 };
 
-/** A callback, as its account and operators see it. */
 export const callbackSchema = z.strictObject({ taskId: z.string(), ...deliveryFields }).meta({ id: 'Callback' });
 
 const operatorAttemptSchema = attemptSchema.extend({
@@ -113,7 +110,6 @@ export function presentCallback(delivery: Delivery, attempts: readonly DeliveryA
   return view(callbackSchema, { taskId: delivery.deliveryId, ...presentOwnDelivery(delivery, attempts, now) });
 }
 
-/** Presents the delivery of a callback or an event to its account. */
 export function presentOwnDelivery(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
   const { finishedAt, dueAt } = delivery;
   const visible = attempts.filter(

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import { existing, HttpError } from '../core/http-error.ts';
+import { HttpError } from '../core/http-error.ts';
 import { overlapField } from '../core/request-fields.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import { revealSecretOnce, rotateSecret } from '../../tasks/callbacks/signing-secrets.ts';
 
 // Callbacks and events are signed with secrets of their own.
 
-/** `box` encrypts the secrets. */
 type SecretDeps = WithDb & { readonly box: SecretBox };
 
 const shared = { scope: 'callbacks:secret', needsRecentProof: true } as const;
@@ -17,73 +16,51 @@ const secretSchema = z.strictObject({
   secret: z.string().meta({ description: '`whsec_…`, in the format of Standard Webhooks.' }),
 });
 
-const rotation = z.strictObject({ overlapSeconds: overlapField });
-const rotatedSchema = z.strictObject({ secret: z.string(), overlapSeconds: z.int().nonnegative() });
+type About = {
+  /** What the secret signs. */
+  readonly signed: string;
+  readonly overlap: string;
+};
 
-const showCallbackSecret = defineEndpoint({
-  ...shared,
-  operationId: 'showCallbackSecret',
-  route: 'POST /api/v1/callbacks/secret',
-  summary: 'Show the callback secret once',
-  description:
-    'Returns the secret that signs callbacks, and creates it on first use. Later calls get 409; rotate a lost secret. Takes no body.',
-  data: secretSchema,
-  failures: ['callback_secret_already_shown'],
-  handler: async ({ caller: { accountId } }, { db, box }: SecretDeps) => ({
-    secret: existing(await revealSecretOnce(db, box, accountId, 'callback'), 'callback_secret_already_shown'),
-  }),
+function secretEndpoints(purpose: 'callback' | 'event', { signed, overlap }: About) {
+  const name = purpose === 'callback' ? 'Callback' : 'Event';
+  const show = defineEndpoint({
+    ...shared,
+    operationId: `show${name}Secret`,
+    route: `POST /api/v1/${purpose}s/secret`,
+    summary: `Show the ${purpose} secret once`,
+    description: `Returns the secret that signs ${signed}, and creates it on first use. Later calls get 409; rotate a lost secret. Takes no body.`,
+    data: secretSchema,
+    failures: ['callback_secret_already_shown'],
+    handler: async ({ caller: { accountId } }, { db, box }: SecretDeps) => {
+      const secret = await revealSecretOnce(db, box, accountId, purpose);
+      const msg = `the ${purpose} secret was already shown; rotate it to get a new one`;
+      if (secret === undefined) throw new HttpError('callback_secret_already_shown', { msg });
+      return { secret };
+    },
+  });
+  const rotate = defineEndpoint({
+    ...shared,
+    operationId: `rotate${name}Secret`,
+    route: `POST /api/v1/${purpose}s/secret/rotate`,
+    summary: `Rotate the ${purpose} secret`,
+    description: `Returns the new secret once. For \`overlapSeconds\` (a day by default), ${purpose}s carry the signatures of both secrets${overlap}.`,
+    body: z.strictObject({ overlapSeconds: overlapField }),
+    data: z.strictObject({ secret: z.string(), overlapSeconds: z.int().nonnegative() }),
+    failures: ['account_closed'],
+    handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { db, box }: SecretDeps) => ({
+      secret: await rotateSecret(db, box, { accountId, purpose, overlapSeconds }),
+      overlapSeconds,
+    }),
+  });
+  return [show, rotate] as const;
+}
+
+export const callbackSecretEndpoints = secretEndpoints('callback', {
+  signed: 'callbacks',
+  overlap: ', so that receivers can switch; with 0, the old secret stops signing immediately',
 });
-
-const rotateCallbackSecret = defineEndpoint({
-  ...shared,
-  operationId: 'rotateCallbackSecret',
-  route: 'POST /api/v1/callbacks/secret/rotate',
-  summary: 'Rotate the callback secret',
-  description:
-    'Returns the new secret once. For `overlapSeconds` (a day by default), callbacks carry the signatures of both secrets, so that ' +
-    'receivers can switch; with 0, the old secret stops signing immediately.',
-  body: rotation,
-  data: rotatedSchema,
-  failures: ['account_closed'],
-  handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { db, box }: SecretDeps) => ({
-    secret: await rotateSecret(db, box, { accountId, purpose: 'callback', overlapSeconds }),
-    overlapSeconds,
-  }),
+export const accountEventSecretEndpoints = secretEndpoints('event', {
+  signed: 'events, which is not that of callbacks',
+  overlap: '',
 });
-
-const showEventSecret = defineEndpoint({
-  ...shared,
-  operationId: 'showEventSecret',
-  route: 'POST /api/v1/events/secret',
-  summary: 'Show the event secret once',
-  description:
-    'Returns the secret that signs events, which is not that of callbacks, and creates it on first use. Later calls get 409; rotate a ' +
-    'lost secret. Takes no body.',
-  data: secretSchema,
-  failures: ['callback_secret_already_shown'],
-  handler: async ({ caller: { accountId } }, { db, box }: SecretDeps) => {
-    const secret = await revealSecretOnce(db, box, accountId, 'event');
-    const msg = 'the event secret was already shown; rotate it to get a new one';
-    if (secret === undefined) throw new HttpError('callback_secret_already_shown', { msg });
-    return { secret };
-  },
-});
-
-const rotateEventSecret = defineEndpoint({
-  ...shared,
-  operationId: 'rotateEventSecret',
-  route: 'POST /api/v1/events/secret/rotate',
-  summary: 'Rotate the event secret',
-  description:
-    'Returns the new secret once. For `overlapSeconds` (a day by default), events carry the signatures of both secrets.',
-  body: rotation,
-  data: rotatedSchema,
-  failures: ['account_closed'],
-  handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { db, box }: SecretDeps) => ({
-    secret: await rotateSecret(db, box, { accountId, purpose: 'event', overlapSeconds }),
-    overlapSeconds,
-  }),
-});
-
-export const callbackSecretEndpoints = [showCallbackSecret, rotateCallbackSecret];
-export const accountEventSecretEndpoints = [showEventSecret, rotateEventSecret];

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /**
  * Forbids inline code, inline styles, text as markup, and requests to other services. `mediaOrigins` are other origins from which the page
  * loads media: the public address and the result store.
@@ -25,4 +27,18 @@ export function consoleHeaders(mediaOrigins: readonly string[]): Readonly<Record
     'Cross-Origin-Resource-Policy': 'same-origin',
     'X-Frame-Options': 'DENY',
   };
+}
+
+/** Forbids everything but `style` and media: for pages that consist of one document. */
+export function scriptlessPolicy(style: string, mediaOrigins: readonly string[] = []): string {
+  const media =
+    mediaOrigins.length === 0 ? [] : [`img-src ${mediaOrigins.join(' ')}`, `media-src ${mediaOrigins.join(' ')}`];
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+    ...media,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 }

@@ -21,7 +21,6 @@ const types: Readonly<Record<string, string>> = {
 /** File names that may be in the database. */
 const assetName = /^[\w.-]{1,100}$/;
 
-/** A file in memory, plain and compressed. */
 export type Asset = {
   readonly type: string;
   readonly plain: Buffer;

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { validate as isUuid } from 'uuid';
-import { createSessionAuthentication } from '../sign-in/authenticate-session.ts';
+import { createSessionAuthentication, type SessionDeps } from '../sign-in/authenticate-session.ts';
 import type { Context } from './context.ts';
-import type { ClientIdentity, Operation } from './endpoint.ts';
+import type { ClientIdentity, Operation, WithClock } from './endpoint.ts';
 import { HttpError } from './http-error.ts';
 import type { Caller } from '../../accounts/keys/api-key.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
@@ -25,15 +25,8 @@ export const cachedForMs = 30_000;
 
 export type Authentication = ReturnType<typeof createAuthentication>;
 
-export type AuthenticationDeps = {
-  readonly db: Database;
-  /** Limits invalid API keys of an address. */
-  readonly badKeys: BadKeys;
-  readonly keyTouches: KeyTouches;
-  readonly console: { readonly publicUrl: string };
-  /** Unix milliseconds. */
-  readonly now: () => number;
-};
+export type AuthenticationDeps = WithClock &
+  SessionDeps & { readonly badKeys: BadKeys; readonly keyTouches: KeyTouches };
 
 /** Finds the caller. Every missing, malformed, unknown, revoked or expired key gets the same response. */
 export function createAuthentication({ db, badKeys, keyTouches, console, now }: AuthenticationDeps) {
@@ -53,22 +46,18 @@ export function createAuthentication({ db, badKeys, keyTouches, console, now }: 
   ): Promise<Found> {
     const key = requireBearerToken(ctx);
     const hash = hashOf(key);
-    const found = badKeys.isGood(hash) ? await lookUp(key, hash) : undefined;
-    if (found !== undefined) {
-      badKeys.addGood(hash);
-      return found;
-    }
-    const attempt = await badKeys.startLookup(ctx, hash);
-    try {
-      const other = await lookUp(key, hash);
-      if (other !== undefined) {
-        badKeys.addGood(hash);
-        return other;
+    let found = badKeys.isGood(hash) ? await lookUp(key, hash) : undefined;
+    if (found === undefined) {
+      const attempt = await badKeys.startLookup(ctx, hash);
+      try {
+        found = await lookUp(key, hash);
+        if (found === undefined) attempt.fail();
+        else badKeys.addGood(hash);
+      } finally {
+        attempt.end();
       }
-      attempt.fail();
-    } finally {
-      attempt.end();
-    }
+    } else badKeys.addGood(hash);
+    if (found !== undefined) return found;
     callers.delete(hash);
     throw new HttpError('unauthorized');
   }
@@ -106,7 +95,7 @@ export function createAuthentication({ db, badKeys, keyTouches, console, now }: 
      * may have ended.
      */
     cachedIdentity: (ctx: Context): ClientIdentity | undefined => {
-      const caller = callers.get(hashedKey(ctx));
+      const caller = callers.get(hashOf(bearerToken(ctx.get('Authorization')) ?? ''));
       if (caller === undefined) return undefined;
       recordCaller(ctx, caller);
       return identityOf(ctx, { ...caller, suspended: false });
@@ -137,10 +126,6 @@ function identityOf(ctx: Context, caller: Caller, task?: Task): ClientIdentity {
 function recordCaller({ state }: Context, { accountId, by }: Caller): void {
   state.accountId = accountId;
   if (by.kind === 'key') state.keyId = by.keyId;
-}
-
-function hashedKey(ctx: Context): string {
-  return hashOf(bearerToken(ctx.get('Authorization')) ?? '');
 }
 
 /** Plain keys are not stored in memory, where a core dump would show them. */

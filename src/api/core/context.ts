@@ -15,7 +15,6 @@ export type RequestState = {
   userId?: string;
   /** The path of an endpoint that was found without the router. */
   route?: string;
-  /** The API key of the caller. */
   keyId?: string;
   /** The task that a create made or found. */
   taskId?: string;

@@ -32,14 +32,12 @@ import { allowSlowBody } from './server/body-time-limit.ts';
 import { inlineBytes, readJsonOrForm } from './server/read-json-or-form.ts';
 import { readJson } from './server/read-body.ts';
 
-/** The dependencies of the guards. */
 export type GuardDeps = {
   readonly publicUrl: string;
   /** The origin of the console; its sessions are refused on other origins and hosts. */
   readonly console: { readonly publicUrl: string };
   /** Limits all requests of an account or person but creates; undefined for no limit, here and below. */
   readonly reads: RateLimiter | undefined;
-  /** Limits refused creates of an account or person. */
   readonly refusedCreates: RateLimiter | undefined;
 };
 
@@ -61,9 +59,7 @@ export type DepsOfAll<Runnable> = (
 export type GuardedRequest = {
   readonly identity: Identity<Access>;
   readonly ctx: Context;
-  /** The decoded query. */
   readonly query?: unknown;
-  /** The decoded body. */
   readonly body?: unknown;
 };
 
@@ -109,7 +105,7 @@ export function defineEndpoint<
         const takesMedia = operation.takesInlineFiles === true || operation.createsTask === true;
         const serve = async () => {
           const reading = body && (operation.takesInlineFiles === true ? readJsonOrForm : readJson)(ctx);
-          const json = await reading?.catch(takesMedia ? pointToUploads(deps) : rethrow);
+          const json = await (takesMedia ? reading?.catch(pointToUploads(deps)) : reading);
           const given = { query: query && queryObject(ctx), body: json };
           succeed(ctx, operation, await run({ identity, ctx, ...given }, deps));
         };
@@ -131,10 +127,6 @@ export async function withInlineFiles(
   if (bytes <= maxBodyBytes) return serve();
   allowSlowBody(ctx.req);
   return withUploadSlot({ accountId, bytes }, serve);
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }
 
 /** Files that are too large for a request can be uploaded on their own. */
@@ -183,7 +175,6 @@ type Request = Arrival & { readonly operation: Guards };
 
 type Proceed<Result> = (identity: Identity<Access>) => Promise<Result>;
 
-/** Authenticates and authorizes the request. */
 export async function guardRequest<Result>(request: Request, proceed: Proceed<Result>): Promise<Result> {
   const { ctx, deps, authentication, operation } = request;
   const { scope } = operation;

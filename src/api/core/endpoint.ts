@@ -20,7 +20,6 @@ export type Access = Scope | 'any' | 'operator' | 'none' | 'session' | 'member' 
 export type Shape = {
   readonly name: string;
   readonly errorBody: (error: HttpError) => object;
-  /** The schema of `errorBody`. */
   readonly errorSchema: z.ZodType;
 };
 
@@ -206,7 +205,6 @@ export function isForClients(scope: Access): boolean {
   return !['none', 'operator', 'session', 'member', 'owner'].includes(scope);
 }
 
-/** True for endpoints that only pages of the console call. */
 export function isOfConsole(path: string): boolean {
   return path.startsWith('/api/console/');
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { bookCreditsAs, type Booking, readBooks } from '../../credits/ledger/credits.ts';
-import { booksFilter, exportCredits } from './credit-export-routes.ts';
+import { bookCreditsAs, type Booking, readBooks, type LedgerEntry, ledgerKinds } from '../../credits/ledger/credits.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { Call, WithDb } from '../core/endpoint.ts';
-import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
-import { idField, maxCredits, reasonField, wholeNumber } from '../core/request-fields.ts';
+import { existing, HttpError } from '../core/http-error.ts';
+import { requireDayRange, maxReportDays } from './usage-report-routes.ts';
+import { idField, maxCredits, reasonField, wholeNumber, maxUnixMs, oneOf } from '../core/request-fields.ts';
 import {
   cutPage,
   dayParameter,
@@ -14,11 +14,70 @@ import {
   nextCursorSchema,
   numberedPage,
   strictQuery,
+  wholeParameter,
 } from '../core/query-parameters.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../core/idempotency-key.ts';
 import { creditBalance, ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
-import { presentUsageDay, usageDaySchema } from './daily-usage-view.ts';
-import { listUsageDays } from '../../credits/reports/account-sums.ts';
+import { listUsageDays, type UsageDay } from '../../credits/reports/account-sums.ts';
+import { view } from '../core/view.ts';
+import { answerCsv, csvAnswer, type CsvColumn, readPages } from '../core/csv-answer.ts';
+
+const booksFilter = {
+  kind: oneOf(ledgerKinds).optional(),
+  taskId: idParameter('a task').meta({ description: 'The charge and refund of this task.' }).optional(),
+  from: wholeParameter(0, maxUnixMs).meta({ description: 'Booked at this Unix millisecond or later.' }).optional(),
+  to: wholeParameter(0, maxUnixMs).meta({ description: 'Booked before this Unix millisecond.' }).optional(),
+};
+
+const maxRows = 1_000_000;
+const pageSize = 2_000;
+
+const exportCredits = defineEndpoint({
+  operationId: 'exportCredits',
+  route: 'GET /api/v1/credits/export',
+  scope: 'credits:read',
+  summary: 'Export the ledger as CSV',
+  description:
+    `Returns UTF-8 with a header line, newest entry first, at most ${maxRows} entries. Times are ISO 8601 in UTC. Text that a spreadsheet ` +
+    "would read as a formula is prefixed with `'`.",
+  query: strictQuery(booksFilter),
+  ...csvAnswer,
+  handler: ({ caller: { accountId }, query, ctx }, { db }) => {
+    const { from: fromMs, to: toMs, kind, taskId } = query;
+    const filter = { accountId, kind, taskId, fromMs, toMs, limit: pageSize };
+    const read = async (last?: LedgerEntry) => (await readBooks(db, { ...filter, before: last?.entryId })).entries;
+    return answerCsv(ctx, 'credits.csv', columns, readPages(read, { pageSize, maxRows }));
+  },
+});
+
+const columns: readonly CsvColumn<LedgerEntry>[] = [
+  ['entryId', ({ entryId }) => entryId],
+  ['createTime', ({ createdAt }) => new Date(createdAt).toISOString()],
+  ['kind', ({ kind }) => kind],
+  ['amount', ({ amount }) => amount],
+  ['balanceAfter', ({ balanceAfter }) => balanceAfter],
+  ['taskId', ({ taskId }) => taskId],
+  ['priceName', ({ priceName }) => priceName],
+  ['reason', ({ reason }) => reason],
+];
+
+const credits = z.int().nonnegative();
+
+export const usageDaySchema = z
+  .strictObject({
+    day: z.iso.date().meta({ description: 'A day in UTC.' }),
+    model: z.string().nullable().meta({ description: 'Null for grants and adjustments.' }),
+    priceName: z.string().nullable().meta({ description: 'The price of the model; null for grants and adjustments.' }),
+    charged: credits,
+    refunded: credits,
+    granted: z.int().meta({ description: 'Grants and adjustments; may be negative.' }),
+    tasks: credits.meta({ description: 'Tasks created.' }),
+  })
+  .meta({ id: 'UsageDay' });
+
+export function presentUsageDay(day: UsageDay) {
+  return view(usageDaySchema, day);
+}
 
 const booksFields = {
   balance: creditBalance,
@@ -36,8 +95,6 @@ async function presentBooks({ db }: WithDb, accountId: string, query: z.output<t
   const { page, nextCursor } = cutPage(entries, limit, ({ entryId }) => String(entryId));
   return { balance, entries: page.map(presentLedgerEntry), nextCursor };
 }
-
-const maxDays = 92;
 
 const listed = 'Lists entries newest first. Balance and entries come from one snapshot.';
 
@@ -58,16 +115,13 @@ const daily = defineEndpoint({
   scope: 'credits:read',
   summary: 'List charges and refunds by day, model and price',
   description:
-    `Both days are included, in UTC, at most ${maxDays} days. Charges count on the day of the create, refunds on the day of the failure. ` +
+    `Both days are included, in UTC, at most ${maxReportDays} days. Charges count on the day of the create, refunds on the day of the failure. ` +
     'Days without entries are omitted.',
   query: strictQuery({ from: dayParameter, to: dayParameter }),
   data: z.strictObject({ days: z.array(usageDaySchema) }),
   handler: async ({ caller: { accountId }, query }, { db }) => {
-    const [fromMs, lastMs] = [Date.parse(query.from), Date.parse(query.to)];
-    if (lastMs < fromMs || lastMs - fromMs >= maxDays * dayMs) {
-      throw invalidRequest([{ path: 'to', message: `must be at most ${maxDays - 1} days after from` }]);
-    }
-    const days = await listUsageDays(db, { accountId, fromMs, toMs: lastMs + dayMs });
+    const { from, to } = requireDayRange(query);
+    const days = await listUsageDays(db, { accountId, fromMs: Date.parse(from), toMs: Date.parse(to) + dayMs });
     return { days: days.map(presentUsageDay) };
   },
 });

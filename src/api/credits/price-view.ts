@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { priceConditions } from '../../catalogue/prices/prices-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
+import type { Model } from '../../catalogue/models/model.ts';
 import type { PriceRow } from '../../catalogue/prices/price-conditions.ts';
 import { priceStates, type SetPrice } from '../../credits/prices/prices.ts';
 import { readPrices } from '../../credits/prices/price-lists.ts';
@@ -57,15 +58,31 @@ export const pricedModel = {
   }),
 };
 
-export type PresentedPrices = Awaited<ReturnType<typeof presentPrices>>[number];
+export type PresentedPrices = ReturnType<typeof presentPrice>[];
 
 export type PriceDeps = WithCatalogue & { readonly db: Database };
+/** `isSold`: false while the live workers cannot generate the model. */
+export type SoldDeps = PriceDeps & { readonly isSold: (model: string) => boolean };
 
 /** Without an account, the list prices. */
 export async function presentPrices({ db, catalogue }: PriceDeps, accountId: string | undefined) {
-  const models = [...catalogue().models.values()];
+  const priced = await readPresented(db, accountId, [...catalogue().models.values()]);
+  return priced.map(({ model: { model, title }, prices }) => ({ model, title, prices }));
+}
+
+/** Returns the models that workers can generate, with their prices for the account. */
+export function readSoldModels({ db, catalogue, isSold }: SoldDeps, accountId: string) {
+  const sold = [...catalogue().models.values()].filter(({ model }) => isSold(model));
+  return readPresented(db, accountId, sold);
+}
+
+async function readPresented<Named extends Model>(
+  db: Database,
+  accountId: string | undefined,
+  models: readonly Named[],
+) {
   const prices = await readPrices(db, accountId, models);
-  return models.map(({ model, title }) => ({ model, title, prices: (prices.get(model) ?? []).map(presentPrice) }));
+  return models.map((model) => ({ model, prices: (prices.get(model.model) ?? []).map(presentPrice) }));
 }
 
 function presentPrice({ name, when, amounts }: PriceRow) {

@@ -40,7 +40,6 @@ const cap = wholeNumber(0, maxCredits, `must be null or a whole number from 0 to
 /** Caps by period in a request. Null removes a cap. */
 export const capFields = { day: cap, month: cap, total: cap };
 
-/** The key or the member, instead of the whole account. */
 const subjectFields = { keyId: opaqueId.nullish(), userId: opaqueId.nullish() };
 
 const list = defineEndpoint({

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Brand } from '../../platform/brand/brand.ts';
-import { consoleHeaders } from '../console/console-headers.ts';
+import { consoleHeaders, scriptlessPolicy } from '../console/console-headers.ts';
 import { html, trusted } from '../docs/html.ts';
 import { sectionTitle } from '../../credits/reports/section-titles.ts';
 import { type AccountStatement, type StatementLine, sumSections } from '../../credits/reports/account-statement.ts';
@@ -39,13 +38,7 @@ const styleElement = trusted(`<style>${style}</style>`);
 /** The policy of the console's pages, without scripts, requests and forms. */
 export const statementHeaders = {
   ...consoleHeaders([]),
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
+  'Content-Security-Policy': scriptlessPolicy(style),
 };
 
 export function statementHtml(statement: AccountStatement, { name, support }: Pick<Brand, 'name' | 'support'>): string {

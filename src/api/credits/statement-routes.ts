@@ -2,16 +2,72 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { findAccount } from '../../accounts/accounts.ts';
 import { requireOwnAccount } from '../core/authentication.ts';
-import type { Context } from '../core/context.ts';
+import { type Context, answerText, type AppRouter } from '../core/context.ts';
+import { csvAnswer } from '../core/csv-answer.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { existing, invalidRequest } from '../core/http-error.ts';
 import type { Brand } from '../../platform/brand/brand.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
 import { idParameter, strictQuery, textParameter } from '../core/query-parameters.ts';
-import { maxBookingLines, monthOf, readStatement } from '../../credits/reports/account-statement.ts';
+import {
+  maxBookingLines,
+  monthOf,
+  readStatement,
+  type AccountStatement,
+  sumSections,
+} from '../../credits/reports/account-statement.ts';
 import { statementCsv } from '../../credits/reports/statement-csv.ts';
-import { presentStatement, statementSchema } from './statement-data-view.ts';
 import { statementHeaders, statementHtml } from './statement-page.ts';
+import { unixMs } from '../core/request-fields.ts';
+import { view } from '../core/view.ts';
+import { validate as isUuid } from 'uuid';
+import { consoleHeaders } from '../console/console-headers.ts';
+import { limitReads, type RateLimiter } from '../core/limits/rate-limits.ts';
+import { findLinkVisitor, type SessionDeps } from '../sign-in/authenticate-session.ts';
+
+const section = z.string().meta({
+  description:
+    '`top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes), `charge`, `refund` or `adjustment`.',
+});
+const credits = z.int().meta({ description: 'Signed.' });
+
+const lineSchema = z
+  .strictObject({
+    section,
+    model: z.string().nullable().meta({ description: 'Only for charges and refunds.' }),
+    priceName: z.string().nullable().meta({ description: 'Only for charges and refunds.' }),
+    bookTime: unixMs.nullable().meta({ description: 'Only for other entries; null for the sum of further entries.' }),
+    reason: z.string().nullable(),
+    entries: z.int().positive(),
+    credits,
+  })
+  .meta({ id: 'StatementLine' });
+
+const statementSchema = z
+  .strictObject({
+    month: z.string(),
+    fromTime: unixMs,
+    toTime: unixMs.meta({ description: 'The start of the next month.' }),
+    createTime: unixMs,
+    isFinal: z.boolean().meta({ description: 'False while entries may still be added.' }),
+    firstMonth: z.string().meta({ description: 'The month in which the account was created.' }),
+    opening: z.int().meta({ description: 'The balance before the month.' }),
+    closing: z.int().meta({ description: 'The balance after the month, or the current one.' }),
+    sections: z.array(z.strictObject({ section, entries: z.int(), credits })),
+    lines: z.array(lineSchema),
+  })
+  .meta({ id: 'Statement' });
+
+export function presentStatement(
+  statement: AccountStatement,
+  { accountCreatedAt }: { readonly accountCreatedAt: number },
+) {
+  const { month, fromMs: fromTime, toMs: toTime, createdAt: createTime, isFinal, opening, closing } = statement;
+  const lines = statement.lines.map(({ bookedAt: bookTime, ...line }) => view(lineSchema, { ...line, bookTime }));
+  const firstMonth = new Date(accountCreatedAt).toISOString().slice(0, 7);
+  const sections = [...sumSections(statement)];
+  return { month, fromTime, toTime, createTime, isFinal, firstMonth, opening, closing, sections, lines };
+}
 
 const monthError = 'must be a month that has begun, such as 2026-01';
 const month = textParameter(monthError)
@@ -20,10 +76,10 @@ const month = textParameter(monthError)
 
 type Requested = { readonly accountId: string; readonly query: { readonly month: string } };
 type Given = Requested & { readonly ctx: Context };
-export type StatementFormat = keyof typeof statementFormats;
+type StatementFormat = keyof typeof statementFormats;
 
 type ReadDeps = WithDb & WithClock;
-export type StatementDeps = ReadDeps & { readonly brand: Brand };
+type StatementDeps = ReadDeps & { readonly brand: Brand };
 
 function readRequested({ accountId, query }: Requested, { db, now }: ReadDeps) {
   const requested = monthOf(query.month);
@@ -33,7 +89,7 @@ function readRequested({ accountId, query }: Requested, { db, now }: ReadDeps) {
 }
 
 /** The statement as a file. Sets the headers of the response. */
-export async function statementFile({ ctx, ...requested }: Given, deps: StatementDeps, format: StatementFormat) {
+async function statementFile({ ctx, ...requested }: Given, deps: StatementDeps, format: StatementFormat) {
   const { render, headers, disposition } = statementFormats[format];
   const statement = await readRequested(requested, deps);
   const text = render(statement, deps.brand);
@@ -45,16 +101,14 @@ const about =
   'Returns the balance before the month, charges and refunds by model and price, each grant, redeemed code and adjustment, and the ' +
   `balance after it. Bookings beyond ${maxBookingLines} are one line. Until the month has ended, the last balance is the current one.`;
 
-export const statementFormats = {
+const statementFormats = {
   csv: {
     render: statementCsv,
     headers: {},
     disposition: 'attachment',
     spec: {
       description: `${about} Text that a spreadsheet would read as a formula is prefixed with \`'\`.`,
-      contentType: 'text/csv; charset=utf-8',
-      answerHeaders: { 'Content-Disposition': 'The name of the file.' },
-      data: z.custom<Readable>(),
+      ...csvAnswer,
     },
   },
   html: {
@@ -87,58 +141,61 @@ const ownData = defineEndpoint({
   },
 });
 
-const ownCsv = defineEndpoint({
-  operationId: 'getStatementCsv',
-  route: 'GET /api/v1/credits/statement.csv',
-  scope: 'credits:read',
-  summary: 'Get the statement of a month as CSV',
-  query: strictQuery({ month }),
-  ...statementFormats.csv.spec,
-  handler: ({ caller: { accountId }, query, ctx }, deps: StatementDeps) =>
-    statementFile({ ctx, accountId, query }, deps, 'csv'),
-});
-
-const ownHtml = defineEndpoint({
-  operationId: 'getStatementHtml',
-  route: 'GET /api/v1/credits/statement.html',
-  scope: 'credits:read',
-  summary: 'Get the statement of a month as a printable page',
-  query: strictQuery({ month }),
-  ...statementFormats.html.spec,
-  handler: ({ caller: { accountId }, query, ctx }, deps: StatementDeps) =>
-    statementFile({ ctx, accountId, query }, deps, 'html'),
-});
-
-const ofAccount = strictQuery({ accountId: idParameter('an account'), month });
-
-async function statementOfAccount(
-  { ctx, query }: { readonly ctx: Context; readonly query: z.output<typeof ofAccount> },
-  deps: StatementDeps,
-  format: StatementFormat,
-) {
-  const { accountId } = existing(await findAccount(deps.db, query.accountId), 'account_not_found');
-  return statementFile({ ctx, accountId, query }, deps, format);
+function ownFile(format: StatementFormat, operationId: string, summary: string) {
+  return defineEndpoint({
+    operationId,
+    route: `GET /api/v1/credits/statement.${format}`,
+    scope: 'credits:read',
+    summary,
+    query: strictQuery({ month }),
+    ...statementFormats[format].spec,
+    handler: ({ caller: { accountId }, query, ctx }, deps: StatementDeps) =>
+      statementFile({ ctx, accountId, query }, deps, format),
+  });
 }
 
-const adminCsv = defineEndpoint({
-  operationId: 'adminGetStatementCsv',
-  route: 'GET /api/admin/v1/credits/statement.csv',
-  summary: 'Get the statement of an account for a month as CSV',
-  query: ofAccount,
-  ...statementFormats.csv.spec,
-  failures: ['account_not_found'],
-  handler: (call, deps: StatementDeps) => statementOfAccount(call, deps, 'csv'),
-});
+function adminFile(format: StatementFormat, operationId: string, summary: string) {
+  return defineEndpoint({
+    operationId,
+    route: `GET /api/admin/v1/credits/statement.${format}`,
+    summary,
+    query: strictQuery({ accountId: idParameter('an account'), month }),
+    ...statementFormats[format].spec,
+    failures: ['account_not_found'],
+    handler: async ({ ctx, query }, deps: StatementDeps) => {
+      const { accountId } = existing(await findAccount(deps.db, query.accountId), 'account_not_found');
+      return statementFile({ ctx, accountId, query }, deps, format);
+    },
+  });
+}
 
-const adminHtml = defineEndpoint({
-  operationId: 'adminGetStatementHtml',
-  route: 'GET /api/admin/v1/credits/statement.html',
-  summary: 'Get the statement of an account for a month as a printable page',
-  query: ofAccount,
-  ...statementFormats.html.spec,
-  failures: ['account_not_found'],
-  handler: (call, deps: StatementDeps) => statementOfAccount(call, deps, 'html'),
-});
+export const statementEndpoints = [
+  ownData,
+  ownFile('csv', 'getStatementCsv', 'Get the statement of a month as CSV'),
+  ownFile('html', 'getStatementHtml', 'Get the statement of a month as a printable page'),
+];
+export const operatorStatementEndpoints = [
+  adminFile('csv', 'adminGetStatementCsv', 'Get the statement of an account for a month as CSV'),
+  adminFile('html', 'adminGetStatementHtml', 'Get the statement of an account for a month as a printable page'),
+];
 
-export const statementEndpoints = [ownData, ownCsv, ownHtml];
-export const operatorStatementEndpoints = [adminCsv, adminHtml];
+const address = /^\/console\/a\/([^/]+)\/statements\/(\d{4}-\d\d)\.(csv|html)$/;
+
+type LinkDeps = SessionDeps & StatementDeps & { readonly reads: RateLimiter | undefined };
+
+/**
+ * Statements at addresses below the account's pages, so that a browser opens them in a tab, prints and saves them. A visitor without
+ * access gets the page of the console, which offers to sign in or explains what is missing.
+ */
+export function statementLinks(router: AppRouter, deps: LinkDeps): void {
+  router.get(address, async (ctx) => {
+    const [, accountId = '', month = '', extension] = address.exec(ctx.path) ?? [];
+    const visitor = isUuid(accountId) ? await findLinkVisitor(ctx, deps, accountId) : undefined;
+    if (visitor === undefined) return ctx.redirect(`/console/a/${accountId}/credits?tab=statements`);
+    limitReads(ctx, deps.reads, visitor.session.userId);
+    ctx.set(consoleHeaders([]));
+    const format = extension === 'csv' ? 'csv' : 'html';
+    const file = await statementFile({ ctx, accountId, query: { month } }, deps, format);
+    answerText(ctx, file, statementFormats[format].spec.contentType);
+  });
+}

@@ -1,15 +1,84 @@
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { invalidRequest } from '../core/http-error.ts';
 import { oneOf } from '../core/request-fields.ts';
 import { dayParameter, strictQuery } from '../core/query-parameters.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
-import { csvLine } from '../../credits/reports/csv-line.ts';
-import { type GroupDay, listGroupDays, listLatencies, usageGroups } from '../../credits/reports/daily-task-costs.ts';
-import { groupDaySchema, modelUsageSchema, presentGroupDay, presentModelUsage } from './usage-report-view.ts';
+import { answerCsv, csvAnswer, type CsvColumn } from '../core/csv-answer.ts';
+import {
+  type GroupDay,
+  listGroupDays,
+  listLatencies,
+  usageGroups,
+  type LatencyBucket,
+  bucketMiddleMs,
+} from '../../credits/reports/daily-task-costs.ts';
+import { view } from '../core/view.ts';
 
-const maxDays = 92;
+const count = z.int().nonnegative();
+
+const counts = {
+  tasks: count.meta({ description: 'Tasks created.' }),
+  succeeded: count,
+  failed: count,
+  credits: count.meta({ description: 'Charges less refunds.' }),
+};
+
+const groupDaySchema = z
+  .strictObject({
+    day: z.iso.date().meta({ description: 'The day in UTC on which the tasks were created.' }),
+    id: z.string().nullable().meta({
+      description: 'The model, key or person; null for tasks that were created in another way, and for further groups.',
+    }),
+    name: z.string().nullable().meta({ description: 'The name of the key, or the e-mail address of the person.' }),
+    isRest: z.boolean().meta({ description: 'True for the sum of groups beyond those with most credits.' }),
+    ...counts,
+  })
+  .meta({ id: 'UsageGroupDay' });
+
+const modelUsageSchema = z
+  .strictObject({
+    model: z.string(),
+    ...counts,
+    p50Ms: count.nullable().meta({
+      description: 'The median time from the acceptance of a task to its video, within 5 %; null without a success.',
+    }),
+    p95Ms: count.nullable().meta({ description: 'The 95th percentile.' }),
+  })
+  .meta({ id: 'ModelUsage' });
+
+function presentGroupDay(day: GroupDay) {
+  return view(groupDaySchema, day);
+}
+
+/** Adds up the days of each model, the one with most credits first. */
+function presentModelUsage(days: readonly GroupDay[], latencies: readonly LatencyBucket[]) {
+  const models = [...new Set(days.flatMap(({ id }) => id ?? []))].map((model) => {
+    const own = days.filter(({ id }) => id === model);
+    const sum = (of: keyof typeof counts) => own.reduce((total, day) => total + day[of], 0);
+    const buckets = latencies.filter((one) => one.model === model);
+    return view(modelUsageSchema, {
+      model,
+      tasks: sum('tasks'),
+      succeeded: sum('succeeded'),
+      failed: sum('failed'),
+      credits: sum('credits'),
+      p50Ms: percentile(buckets, 0.5),
+      p95Ms: percentile(buckets, 0.95),
+    });
+  });
+  return models.toSorted((a, b) => b.credits - a.credits || a.model.localeCompare(b.model));
+}
+
+/** `buckets` are in ascending order. */
+function percentile(buckets: readonly LatencyBucket[], share: number): number | undefined {
+  const rank = share * buckets.reduce((total, { tasks }) => total + tasks, 0);
+  let seen = 0;
+  const found = buckets.find(({ tasks }) => (seen += tasks) >= rank);
+  return found && bucketMiddleMs(found.bucket);
+}
+
+export const maxReportDays = 92;
 const maxGroups = 20;
 const maxGroupsInFile = 1_000;
 /**
@@ -27,7 +96,7 @@ const usageQuery = strictQuery({
 });
 
 const described =
-  `Both days are included, in UTC, at most ${maxDays} days. A task counts on the day of its creation, also its refund. Days without tasks ` +
+  `Both days are included, in UTC, at most ${maxReportDays} days. A task counts on the day of its creation, also its refund. Days without tasks ` +
   'are omitted.';
 
 const report = defineEndpoint({
@@ -39,7 +108,7 @@ const report = defineEndpoint({
   query: usageQuery,
   data: z.strictObject({ days: z.array(groupDaySchema), models: z.array(modelUsageSchema) }),
   handler: async ({ caller: { accountId }, query }, { db }) => {
-    const { by, ...days } = inRange(query);
+    const { by, ...days } = requireDayRange(query);
     const read = (group: typeof by, most: number) => listGroupDays[group](db, { accountId, ...days, maxGroups: most });
     const [groupDays, modelDays, latencies] = await Promise.all([
       read(by, maxGroups),
@@ -57,23 +126,23 @@ const exportUsage = defineEndpoint({
   summary: 'Export usage as CSV',
   description: `${described} Lists the ${maxGroupsInFile} groups with most credits and the sum of all others.`,
   query: usageQuery,
-  contentType: 'text/csv; charset=utf-8',
-  answerHeaders: { 'Content-Disposition': 'The name of the file.' },
-  data: z.custom<Readable>(),
+  ...csvAnswer,
   handler: async ({ caller: { accountId }, query, ctx }, { db }) => {
-    const { by, ...days } = inRange(query);
+    const { by, ...days } = requireDayRange(query);
     const rows = await listGroupDays[by](db, { accountId, ...days, maxGroups: maxGroupsInFile });
-    ctx.set('Content-Disposition', 'attachment; filename="usage.csv"');
-    return Readable.from([csvLine(columns), ...rows.map((row) => csvLine(columns.map((name) => row[name])))]);
+    return answerCsv(ctx, 'usage.csv', columns, [rows]);
   },
 });
 
-const columns = ['day', 'id', 'name', 'tasks', 'succeeded', 'failed', 'credits'] as const satisfies (keyof GroupDay)[];
+const columns = (['day', 'id', 'name', 'tasks', 'succeeded', 'failed', 'credits'] as const).map(
+  (name): CsvColumn<GroupDay> => [name, (day) => day[name]],
+);
 
-function inRange<Query extends { readonly from: string; readonly to: string }>(query: Query): Query {
+/** Both days are included. */
+export function requireDayRange<Query extends { readonly from: string; readonly to: string }>(query: Query): Query {
   const days = (Date.parse(query.to) - Date.parse(query.from)) / dayMs + 1;
-  if (days >= 1 && days <= maxDays) return query;
-  throw invalidRequest([{ path: 'to', message: `must be at most ${maxDays - 1} days after from` }]);
+  if (days >= 1 && days <= maxReportDays) return query;
+  throw invalidRequest([{ path: 'to', message: `must be at most ${maxReportDays - 1} days after from` }]);
 }
 
 export const usageEndpoints = [report, exportUsage];

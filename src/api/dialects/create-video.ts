@@ -4,9 +4,10 @@ import type { FieldError } from '../../platform/text/field-errors.ts';
 import { type Model, type ModelCatalogue, modelOfAlias, namesOfModels } from '../../catalogue/models/model.ts';
 import { unknownModelMessage } from '../../catalogue/input/spelling-suggestions.ts';
 import { storeInlineMedia, type InlineDeps } from './inline-media.ts';
-import { setUnusedHeader } from './unused-fields.ts';
+import { idempotencyKeyHeader, replayedHeader } from '../core/idempotency-key.ts';
+import { setUnusedHeader, unusedFieldsHeaderDoc } from './unused-fields.ts';
 import type { CreatedTask } from '../../tasks/accept/order-task.ts';
-import { takeOrder, type TakeOrderDeps } from '../tasks/create-task-routes.ts';
+import { createFailures, takeOrder, type TakeOrderDeps } from '../tasks/create-task-routes.ts';
 import type { TranslateRequest } from '../../tasks/accept/task-request.ts';
 import { newTaskRecord, type TaskRecord } from '../../tasks/public-record.ts';
 import { presentTask, type RecordDeps } from '../tasks/task-view.ts';
@@ -20,14 +21,12 @@ export type VideoRequest = {
   readonly callBackUrl?: unknown;
   /** The client's own end user. */
   readonly endUser?: string;
-  /** Errors that the translation found. */
   readonly errors?: readonly FieldError[];
   /** The client's paths of fields that change nothing; the response names them in a header. */
   readonly unused?: readonly string[];
 };
 
 type CreateVideo = {
-  /** The name of the shape. */
   readonly shape: string;
   readonly request: VideoRequest;
   /**
@@ -53,6 +52,17 @@ export type CreatedVideo = { readonly record: TaskRecord; readonly replayed: { r
 export const replayedField = z.literal(true).optional().meta({
   description: 'Only in the response to a create: an earlier attempt started the task, and nothing was charged again.',
 });
+
+/** The parts that the declarations of all creates have in common. */
+export const createVideoSpec = {
+  scope: 'tasks:write',
+  createsTask: true,
+  refusesSuspended: true,
+  takesInlineFiles: true,
+  headers: idempotencyKeyHeader,
+  answerHeaders: { ...replayedHeader, ...unusedFieldsHeaderDoc },
+  failures: createFailures,
+} as const;
 
 type ReadDeps = WithDb & WithClock & RecordDeps;
 export type CreateVideoDeps = ReadDeps & TakeOrderDeps & InlineDeps;

@@ -1,9 +1,9 @@
 import type { Shape } from '../core/endpoint.ts';
 import { meantShape } from './wrong-base-url.ts';
-import { ark } from './ark/ark-shape.ts';
+import { ark } from './ark/ark-routes.ts';
 import type { CallbackFormat } from '../../tasks/callbacks/callback-format-type.ts';
 import { adapterOf } from './dialect.ts';
-import { openAI } from './openai/openai-shape.ts';
+import { openAI } from './openai/openai-routes.ts';
 import { openRouter } from './openrouter/openrouter-routes.ts';
 import type { IngressShape } from './shape.ts';
 
@@ -15,12 +15,10 @@ export function shapeOfPath(path: string): Shape | undefined {
   return meantApi(path, '')?.shape ?? shapes.find(({ paths }) => paths.test(path));
 }
 
-/** The API and the base URL that a request to an unknown path was meant for. */
 export function meantApi(path: string, publicUrl: string) {
   return meantShape(path, shapes, publicUrl);
 }
 
-/** True for an operation of another API that this service does not have. */
 export function isNotOffered(method: string, path: string): boolean {
   return shapes.some(({ notOffered }) => notOffered?.test(`${method} ${path}`));
 }

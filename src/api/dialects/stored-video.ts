@@ -13,7 +13,6 @@ import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
 
 export type ReadTaskDeps = WithDb & { readonly seenTasks: SeenTasks };
 
-/** Reads a task of the caller. */
 export async function readTaskAsSeen(
   { db, seenTasks }: ReadTaskDeps,
   caller: Caller,
@@ -31,7 +30,6 @@ export async function readStoredTask(deps: ReadTaskDeps, caller: Caller, id: str
   return task;
 }
 
-/** The declaration of an endpoint that sends content. */
 export const contentFile = {
   sendsFile: ['video/mp4', 'image/jpeg'],
   description:
@@ -39,7 +37,6 @@ export const contentFile = {
     'which needs no key.',
 } as const;
 
-/** The errors of `sendContent`. */
 export const contentFailures = [
   'task_not_finished',
   'task_failed',

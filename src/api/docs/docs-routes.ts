@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { fillTemplate } from '../brand/brand-view.ts';
-import { type Brand, isWhiteLabel } from '../../platform/brand/brand.ts';
+import { isWhiteLabel } from '../../platform/brand/brand.ts';
 import type { Offer } from '../../catalogue/models/model.ts';
 import { consoleHeaders } from '../console/console-headers.ts';
 import { type Asset, sendAsset } from '../console/serve-console.ts';
@@ -28,11 +28,7 @@ const referenceRoutes: Readonly<Record<Audience, string>> = {
   operators: '/docs/reference/operators',
 };
 
-export type PageDeps = WithCatalogue & {
-  /** The service as its customers see it. */
-  readonly brand: Brand;
-  readonly publicUrl: string;
-};
+export type PageDeps = WithCatalogue & Service;
 
 /** Serves the API reference and the documents, without internet access. */
 export function docsRoutes(router: AppRouter, { brand, catalogue, publicUrl }: PageDeps): void {

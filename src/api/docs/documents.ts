@@ -33,7 +33,6 @@ function docsFiles(): readonly string[] {
   return names.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
 }
 
-/** The documents of a service with this brand. */
 export function documentsOf(brand: Brand): ReadonlyMap<string, string> {
   if (!isWhiteLabel(brand)) return documents;
   return new Map([...documents].filter(([path]) => documentsForCustomers.includes(path)));
@@ -64,6 +63,7 @@ const serviceTargets: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
+/** The service as its customers see it. */
 export type Service = { readonly publicUrl: string; readonly brand: Brand };
 
 export async function renderDocument(path: string, { publicUrl, brand }: Service, { models }: Offer): Promise<Page> {

@@ -15,16 +15,10 @@ type Options = {
 };
 
 export function parameterFields(description: Description, parameters: readonly Parameter[]): Html {
-  const items = parameters.map(({ name, required = false, schema = {}, description: text }) =>
-    field(
-      description,
-      { name, isRequired: required, schema: text === undefined ? schema : { ...schema, description: text } },
-      {
-        open: 1,
-        marksRequired: true,
-      },
-    ),
-  );
+  const items = parameters.map(({ name, required: isRequired = false, schema = {}, description: text }) => {
+    const described = text === undefined ? schema : { ...schema, description: text };
+    return field(description, { name, isRequired, schema: described }, { open: 1, marksRequired: true });
+  });
   return html`<ul class="fields">
     ${items}
   </ul>`;
@@ -132,14 +126,12 @@ function ranges(schema: Schema): readonly string[] {
   const most = [schema.maximum ?? schema.exclusiveMaximum].find((limit) => limit !== Number.MAX_SAFE_INTEGER);
   const above = schema.minimum === undefined && least !== undefined ? 'More than' : 'At least';
   const below = schema.maximum === undefined && most !== undefined ? 'less than' : 'at most';
+  const count = (min: number | undefined, max: number | undefined, unit: string) =>
+    range([min !== undefined && min > 1 ? min : undefined, 'At least'], [max, 'at most'], unit);
   return [
     range([least, above], [most, below], ''),
-    range(
-      [minLength !== undefined && minLength > 1 ? minLength : undefined, 'At least'],
-      [maxLength, 'at most'],
-      ' characters',
-    ),
-    range([minItems !== undefined && minItems > 1 ? minItems : undefined, 'At least'], [maxItems, 'at most'], ' items'),
+    count(minLength, maxLength, ' characters'),
+    count(minItems, maxItems, ' items'),
   ].filter((text) => text !== '');
 }
 

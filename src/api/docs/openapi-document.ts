@@ -58,7 +58,6 @@ export type Description = {
 /** A schema without references and without `null` among its alternatives. */
 export type Resolved = {
   readonly schema: Schema;
-  /** The name of the component. */
   readonly name?: string | undefined;
   readonly isNullable: boolean;
   /** The alternatives, if there are several. */
@@ -95,9 +94,13 @@ export function resolveResponse({ components }: Description, response: Response)
   return name === undefined ? response : (components?.responses?.[name] ?? response);
 }
 
-/** The first response that is no error, with its status. */
-export function successOf(operation: DescribedOperation): readonly [status: string, response: Response] | undefined {
-  return Object.entries(operation.responses ?? {}).find(([status]) => /^[23]/.test(status));
+type Success = { readonly status: string; readonly type: string; readonly schema: Schema };
+
+/** The first response with content that is no error. */
+export function successOf(description: Description, { responses = {} }: DescribedOperation): Success | undefined {
+  const [status, response] = Object.entries(responses).find(([name]) => /^[23]/.test(name)) ?? [];
+  const [type, schema] = contentOf(response && resolveResponse(description, response).content) ?? [];
+  return status === undefined || type === undefined || schema === undefined ? undefined : { status, type, schema };
 }
 
 /** The type and schema of a body; JSON where there is a choice. */

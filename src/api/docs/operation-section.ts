@@ -69,9 +69,9 @@ function bodyPart(description: Description, content: Parameters<typeof contentOf
 }
 
 function responsePart(description: Description, { described }: Entry): Html | undefined {
-  const [status, response] = successOf(described) ?? [];
-  const [type, schema] = contentOf(response && resolveResponse(description, response).content) ?? [];
-  if (schema === undefined) return undefined;
+  const success = successOf(description, described);
+  if (success === undefined) return undefined;
+  const { status, type, schema } = success;
   const data = dataOf(description, schema);
   const note =
     data === undefined
@@ -89,12 +89,11 @@ function dataOf(description: Description, schema: Schema): Schema | undefined {
 }
 
 function responseExample(description: Description, { described }: Entry): Html | undefined {
-  const [status, response] = successOf(described) ?? [];
-  const [type, schema] = contentOf(response && resolveResponse(description, response).content) ?? [];
-  if (schema === undefined || type?.includes('json') !== true) return undefined;
-  const text = JSON.stringify(exampleValue(description, schema, { isWhole: true }), undefined, 2);
+  const success = successOf(description, described);
+  if (success?.type.includes('json') !== true) return undefined;
+  const text = JSON.stringify(exampleValue(description, success.schema, { isWhole: true }), undefined, 2);
   return html`<details class="example">
-    <summary>Example of response ${status}</summary>
+    <summary>Example of response ${success.status}</summary>
     ${codeBlock({ text }, 'Example of the response')}
   </details>`;
 }

@@ -46,7 +46,6 @@ export const archiveVideos = defineEndpoint({
   },
 });
 
-/** The accounts that download an archive from this process. */
 const running = new Set<string>();
 
 function requireNoArchive(accountId: string): void {

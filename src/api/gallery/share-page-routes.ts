@@ -16,7 +16,6 @@ const maxMediaMs = hourMs;
 type Deps = WithDb &
   WithClock & {
     readonly resultStore: ResultStore;
-    /** Limits the pages of share links that an address reads. */
     readonly sharePages: RateLimiter;
     readonly consoleMediaOrigins: readonly string[];
   };

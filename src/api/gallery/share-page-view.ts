@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { scriptlessPolicy } from '../console/console-headers.ts';
 import { type Html, html, trusted } from '../docs/html.ts';
 
 // The pages of share links: HTML without scripts. Their policy allows one style, by its hash, and the media of this service.
@@ -16,21 +16,10 @@ video { max-width: 100%; width: auto; height: auto; max-height: 80vh; background
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 `;
 
-const styleHash = hash('sha256', style, 'base64');
-
 /** `mediaOrigins`: other origins that the links to media lead to. */
 export function sharePageHeaders(mediaOrigins: readonly string[]): Readonly<Record<string, string>> {
-  const media = ["'self'", ...mediaOrigins].join(' ');
   return {
-    'Content-Security-Policy': [
-      "default-src 'none'",
-      `style-src 'sha256-${styleHash}'`,
-      `img-src ${media}`,
-      `media-src ${media}`,
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-    ].join('; '),
+    'Content-Security-Policy': scriptlessPolicy(style, ["'self'", ...mediaOrigins]),
     'Referrer-Policy': 'no-referrer',
     'X-Robots-Tag': 'noindex, nofollow',
     'X-Frame-Options': 'DENY',

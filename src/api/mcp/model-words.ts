@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import type { DeepReadonly } from '../core/endpoint.ts';
 import type { PresentedPrices } from '../credits/price-view.ts';
 import type { Model } from '../../catalogue/models/model.ts';
 import { standardPriceName } from '../../catalogue/prices/price-conditions.ts';
@@ -7,17 +9,18 @@ import { boundsOf, type JsonSchema } from './tool-schema.ts';
 
 // An agent reads these words about each model: its purpose, its prices and the fields that it takes.
 
-export type ModelWords = {
-  readonly model: string;
-  readonly title: string;
-  readonly about: string;
-  readonly costs: string;
-  readonly takes: readonly string[];
-};
+export const modelWordsSchema = z.strictObject({
+  model: z.string(),
+  title: z.string(),
+  about: z.string(),
+  costs: z.string(),
+  takes: z.array(z.string()),
+});
+type ModelWords = DeepReadonly<z.output<typeof modelWordsSchema>>;
 
 const notAModel = 'It is not an AI model: it draws the prompt on a landscape, to try out the API.';
 
-export function modelWords(model: Model, prices: PresentedPrices['prices'], now: number): ModelWords {
+export function modelWords(model: Model, prices: PresentedPrices, now: number): ModelWords {
   const isPreview = model.providers.length > 0 && model.providers.every((name) => name === 'preview');
   const { description = '' } = model;
   const preview = isPreview && !/not an AI model/i.test(description) ? notAModel : '';
@@ -35,7 +38,7 @@ export function describeModel({ model, title, about, costs, takes }: ModelWords)
   return [head, `  Costs ${costs}.`, `  Takes ${takes.join('; ')}.`].join('\n');
 }
 
-function costWords({ name, when, rates }: PresentedPrices['prices'][number], now: number): string {
+function costWords({ name, when, rates }: PresentedPrices[number], now: number): string {
   const rate = rates.findLast(({ fromTime }) => fromTime <= now);
   if (rate === undefined) return `${name}: nothing yet`;
   const { creditsPerSecond: second, creditsPerVideo: video } = rate;
@@ -46,7 +49,7 @@ function costWords({ name, when, rates }: PresentedPrices['prices'][number], now
   return name === standardPriceName ? amount : `${amount} otherwise`;
 }
 
-function conditionWords(when: PresentedPrices['prices'][number]['when']): string {
+function conditionWords(when: PresentedPrices[number]['when']): string {
   const { options = {}, ...others } = when;
   const words = Object.entries({ ...others, ...options }).map(([name, value]) => {
     if (value === 'present' || value === 'absent') return value === 'present' ? name : `no ${name}`;

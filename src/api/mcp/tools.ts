@@ -1,7 +1,7 @@
 import type { ResourceLink, Tool as Description } from '@modelcontextprotocol/server';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { z } from 'zod';
-import { type PriceDeps, presentPrices } from '../credits/price-view.ts';
+import { readSoldModels, type SoldDeps } from '../credits/price-view.ts';
 import { getCredits } from '../credits/credit-routes.ts';
 import { readTaskAsSeen, type ReadTaskDeps } from '../dialects/stored-video.ts';
 import { type EndpointOf, type GuardedRequest, type Guards, type DepsOfAll, parse } from '../core/define-endpoint.ts';
@@ -15,7 +15,7 @@ import { isObject } from '../../platform/text/json.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../../media/references/upload-rules.ts';
 import { listModels } from '../models/model-routes.ts';
-import { describeModel, modelWords } from './model-words.ts';
+import { describeModel, modelWords, modelWordsSchema } from './model-words.ts';
 import { takeOrder, type TakeOrderDeps } from '../tasks/create-task-routes.ts';
 import { taskAfterWait } from '../tasks/long-poll.ts';
 import { quoteTaskPrice } from '../tasks/task-price-routes.ts';
@@ -196,26 +196,12 @@ const uploadMedia: Tool<InlineDeps> = {
   },
 };
 
-const modelsOutput = z.strictObject({
-  models: z.array(
-    z.strictObject({
-      model: z.string(),
-      title: z.string(),
-      about: z.string(),
-      costs: z.string(),
-      takes: z.array(z.string()),
-    }),
-  ),
-});
-const listModelsTool: Tool<PriceDeps & WithClock & { readonly isSold: (model: string) => boolean }> = {
+const listModelsTool: Tool<SoldDeps & WithClock> = {
   ...toolOf(listModels, 'list_models', 'Lists models: what each is, costs and takes.', () => ''),
-  output: modelsOutput,
+  output: z.strictObject({ models: z.array(modelWordsSchema) }),
   run: async ({ identity }, deps) => {
-    const { models } = deps.catalogue();
-    const sold = (await presentPrices(deps, identity.caller.accountId)).filter(({ model }) => deps.isSold(model));
-    const described = sold.map(({ model, prices }) =>
-      modelWords(existing(models.get(model), 'model_unavailable'), prices, deps.now()),
-    );
+    const sold = await readSoldModels(deps, identity.caller.accountId);
+    const described = sold.map(({ model, prices }) => modelWords(model, prices, deps.now()));
     return { data: { models: described }, text: described.map(describeModel).join('\n') };
   },
 };
@@ -249,7 +235,6 @@ const declared = [
   toolOf(getCredits, 'get_balance', 'Returns the credits of the account.', ({ balance }) => `${balance} credits`),
 ];
 
-/** What all tools need. */
 export type ToolNeeds = DepsOfAll<(typeof declared)[number]>;
 
 export const tools: readonly Tool<ToolNeeds>[] = declared;

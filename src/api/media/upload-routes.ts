@@ -19,7 +19,8 @@ import { strictQuery, textParameter } from '../core/query-parameters.ts';
 import { allowSlowBody } from '../core/server/body-time-limit.ts';
 import { isForm, maxFormOverhead, saveFormFile } from '../core/server/form-file.ts';
 import { announcedFileBytes, type LimitByFirstBytes, saveBytes } from '../core/server/read-body.ts';
-import type { StoreUpload } from '../../media/references/store-upload.ts';
+import type { InlineDeps } from '../dialects/inline-media.ts';
+import type { LinkStore } from '../tasks/task-view.ts';
 import { type PreviewDeps, uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
 import type { MediaKind } from '../../catalogue/input/input-bounds.ts';
@@ -36,11 +37,7 @@ const limit: LimitByFirstBytes = {
   limitOf: (start) => maxUploadBytes(kinds.find((kind) => kind === mediaKindOf(start)) ?? 'image'),
 };
 
-type UploadDeps = {
-  readonly storeUpload: StoreUpload;
-  readonly publicUrl: string;
-  readonly resultStore: { readonly link: (key: string) => string };
-};
+type UploadDeps = InlineDeps & { readonly resultStore: LinkStore };
 
 export const uploadMedia = defineEndpoint({
   operationId: 'uploadMedia',

@@ -31,7 +31,15 @@ import {
 import { presentRate, rateSchema } from '../accounts/ledger-entry-view.ts';
 import type { RateLimiter } from '../core/limits/rate-limits.ts';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
-import { type PriceDeps, presentPrices, presentSetPrice, pricedModel, setPriceSchema } from '../credits/price-view.ts';
+import {
+  type PriceDeps,
+  presentPrices,
+  presentSetPrice,
+  pricedModel,
+  readSoldModels,
+  setPriceSchema,
+  type SoldDeps,
+} from '../credits/price-view.ts';
 
 const rateLimitSchema = rateSchema.meta({ description: 'Null: no limit.' });
 
@@ -61,13 +69,11 @@ const modelSchema = z
   })
   .meta({ id: 'Model' });
 
-type ListDeps = WithDb &
-  WithCatalogue & {
-    readonly isSold: (model: string) => boolean;
-    readonly createRate: Rate | undefined;
-    readonly reads: RateLimiter | undefined;
-    readonly publicUrl: string;
-  };
+type ListDeps = SoldDeps & {
+  readonly createRate: Rate | undefined;
+  readonly reads: RateLimiter | undefined;
+  readonly publicUrl: string;
+};
 
 export const listModels = defineEndpoint({
   operationId: 'listModels',
@@ -77,25 +83,20 @@ export const listModels = defineEndpoint({
   description: 'Omits models that no worker can generate at present.',
   data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
   handler: async ({ caller }, deps: ListDeps) => {
-    const { models } = deps.catalogue();
-    const prices = await presentPrices(deps, caller.accountId);
+    const sold = await readSoldModels(deps, caller.accountId);
     const { createRate, unfinishedTasks, maxUnfinishedTasks } = await requireOwnAccount(deps.db, caller);
     const creates = presentRate(createRate ?? deps.createRate);
     return {
-      models: prices
-        .filter(({ model }) => deps.isSold(model))
-        .map((price) => {
-          const model = existing(models.get(price.model), 'model_unavailable');
-          const { input, lastFrame, description = null } = model;
-          return {
-            ...price,
-            description,
-            inputSchema: inputJsonSchema(input),
-            sampleRequest: sampleRequest(price.model, input),
-            sample: presentSample(model, deps),
-            lastFrame,
-          };
-        }),
+      models: sold.map(({ model, prices }) => ({
+        model: model.model,
+        title: model.title,
+        prices,
+        description: model.description ?? null,
+        inputSchema: inputJsonSchema(model.input),
+        sampleRequest: sampleRequest(model.model, model.input),
+        sample: presentSample(model, deps),
+        lastFrame: model.lastFrame,
+      })),
       limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
     };
   },

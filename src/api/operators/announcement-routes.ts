@@ -6,13 +6,27 @@ import {
   maxAnnouncementLinkLength,
   readAnnouncement,
   removeAnnouncementAs,
+  type Announcement,
 } from '../../accounts/operators/announcement.ts';
-import { announcementSchema, presentAnnouncement } from './announcement-view.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
 import { invalidRequest } from '../core/http-error.ts';
-import { futureError, maxUnixMs, oneOf, orNull, plainText, wholeNumber } from '../core/request-fields.ts';
+import { futureError, maxUnixMs, oneOf, orNull, plainText, wholeNumber, unixMs } from '../core/request-fields.ts';
+import { view } from '../core/view.ts';
+
+export const announcementSchema = z
+  .strictObject({
+    text: z.string(),
+    level: z.enum(announcementLevels),
+    link: z.string().nullable(),
+    endTime: unixMs.nullable().meta({ description: 'Null until it is removed.' }),
+  })
+  .meta({ id: 'Announcement' });
+
+export function presentAnnouncement({ endsAt, ...announcement }: Announcement) {
+  return view(announcementSchema, { ...announcement, endTime: endsAt });
+}
 
 const data = z.strictObject({ announcement: orNull(announcementSchema) });
 

@@ -24,7 +24,6 @@ const operatorPart = z.strictObject({
   lastSignInTime: unixMs.nullable(),
 });
 
-/** A member with what only operators may see. */
 export const personSchema = memberSchema
   .extend({
     role: memberSchema.shape.role.nullable().meta({ description: 'In the account of the request; null without one.' }),

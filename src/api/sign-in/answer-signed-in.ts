@@ -3,7 +3,7 @@ import { roles } from '../../accounts/people/role.ts';
 import type { SignedIn } from '../../accounts/sign-in/session-terms.ts';
 import { accountsOfUser, type OwnAccount } from '../../accounts/people/memberships.ts';
 import { type AccountView, findView } from '../../accounts/people/view-account-as-owner.ts';
-import { announcementSchema, presentAnnouncement } from '../operators/announcement-view.ts';
+import { announcementSchema, presentAnnouncement } from '../operators/announcement-routes.ts';
 import { readAnnouncement } from '../../accounts/operators/announcement.ts';
 import type { NewSession } from '../../accounts/sign-in/sessions.ts';
 import type { Context } from '../core/context.ts';
@@ -18,7 +18,6 @@ const suspensionSchema = z
   .nullable()
   .meta({ description: 'Null for an active account. `reason` is what the operator wrote.' });
 
-/** The signed-in person, their accounts and their session. */
 export const meSchema = z
   .strictObject({
     user: z.strictObject({ userId: z.string(), email: z.string(), isOperator: z.boolean() }),

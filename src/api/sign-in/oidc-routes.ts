@@ -7,25 +7,21 @@ import { beginProof, consumeProof } from '../../accounts/sign-in/pending-proofs.
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { NewSession } from '../../accounts/sign-in/sessions.ts';
 import { ProofOutdated, reauthenticate } from '../../accounts/sign-in/sign-in.ts';
-import { browserSession, originOf } from './authenticate-session.ts';
+import { browserSession, originOf, type SessionDeps } from './authenticate-session.ts';
 import { requireOwnHost } from '../console/same-origin.ts';
 import { giveCookie, giveVisitCookie, takeVisitCookie } from './session-cookie.ts';
 import type { AppRouter, Context } from '../core/context.ts';
 import { HttpError } from '../core/http-error.ts';
-import type { WithDb } from '../core/endpoint.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
 import type { SignUpPolicy } from '../../credits/sign-up/request-sign-up.ts';
 
 export const oidcCallbackPath = '/console/oidc/callback';
 
-type Deps = WithDb & {
-  readonly log: Logger;
-  readonly console: { readonly publicUrl: string; readonly oidc?: IdentityProvider | undefined };
-  readonly signIns: RateLimiter;
-  readonly signUp: SignUpPolicy;
-};
+/** `oidc`: undefined without an identity provider. */
+export type IdentityProviderDeps = { readonly console: { readonly oidc?: IdentityProvider | undefined } };
+type Deps = SessionDeps &
+  IdentityProviderDeps & { readonly log: Logger; readonly signIns: RateLimiter; readonly signUp: SignUpPolicy };
 
-/** Redirects of a browser to the identity provider and back. */
 export function oidcRoutes(router: AppRouter, deps: Deps): void {
   router.get('/console/oidc/start', (ctx) => startVisit(ctx, deps));
   router.get(oidcCallbackPath, (ctx) => finishVisit(ctx, deps));
@@ -82,7 +78,6 @@ async function finishVisit(ctx: Context, deps: Deps): Promise<void> {
   redirect(ctx, `${publicUrl}/console${next}`);
 }
 
-/** A session, or the reason why there is none. */
 type Outcome = NewSession | 'oidc_not_invited' | 'oidc_failed' | 'oidc_expired';
 
 async function signIn(ctx: Context, deps: Deps, identified: Identified): Promise<Outcome> {

@@ -18,21 +18,14 @@ import { databaseFailures } from '../core/error-catalogue.ts';
 import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
 import { plainText, required, unixMs } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import type { IdentityProvider } from '../../accounts/sign-in/identity-provider.ts';
+import type { IdentityProviderDeps } from './oidc-routes.ts';
 import type { SignUpPolicy } from '../../credits/sign-up/request-sign-up.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
 
 const tokenField = z.string({ error: required('must be the text after the # of the link') }).max(200);
 
 type LinkDeps = WithDb & { readonly signUp: SignUpPolicy };
-type OfferDeps = LinkDeps & {
-  readonly console: {
-    readonly publicUrl: string;
-    readonly passwordSignIn: boolean;
-    readonly oidc?: IdentityProvider | undefined;
-  };
-};
-/** `signIns` limits the sign-ins of an address. */
+type OfferDeps = LinkDeps & SessionDeps & PasswordDeps & IdentityProviderDeps;
 type SignInDeps = SessionDeps & PasswordDeps & { readonly signIns: RateLimiter };
 
 const options = defineEndpoint({
@@ -148,7 +141,6 @@ type Given = {
   readonly link: Link;
   readonly email: string;
   readonly password: string;
-  /** The session that the browser has. */
   readonly session: SignedIn | undefined;
 };
 

@@ -4,7 +4,6 @@ import { idField } from '../core/request-fields.ts';
 const maxTasks = 100;
 const idsError = `must be an array of 1 to ${maxTasks} task ids`;
 
-/** The tasks of a request that acts on several. */
 export const taskIdsField = z
   .array(idField('a task'), { error: idsError })
   .min(1, { error: idsError })

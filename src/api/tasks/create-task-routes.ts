@@ -137,7 +137,6 @@ function markedAttempt(ctx: Context): Attempt {
   return { attempt, repeatWindowMs: retries * (timeoutMs + maxBackoffMs) };
 }
 
-/** The error for each outcome but an accepted task. */
 export function orderError(refusal: OrderRefusal): HttpError {
   switch (refusal.kind) {
     case 'invalid_request':

@@ -74,7 +74,6 @@ export const adminDeleteTask = defineEndpoint({
   },
 });
 
-/** Refuses to delete the content of a task that has not ended. */
 export function requireEnded<Deletion>(deletion: Deletion | undefined): Deletion {
   if (deletion !== undefined) return deletion;
   throw new HttpError('task_not_finished', { msg: 'the task has not ended; cancel it first' });

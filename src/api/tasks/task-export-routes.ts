@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { z } from 'zod';
 import type { TaskFilter } from '../../tasks/list/task-filter.ts';
 import { type ListedTask, listTasks } from '../../tasks/list/task-list.ts';
 import {
@@ -11,7 +9,7 @@ import {
   type OperatorFilterDeps,
   type SearchDeps,
 } from './task-list-routes.ts';
-import { csvLine } from '../../credits/reports/csv-line.ts';
+import { answerCsv, csvAnswer, type CsvColumn, readPages } from '../core/csv-answer.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { strictQuery } from '../core/query-parameters.ts';
@@ -19,18 +17,11 @@ import type { Database } from '../../platform/database/database.ts';
 
 const maxRows = 100_000;
 const pageSize = 1_000;
+const fileName = 'tasks.csv';
 
 const exported =
   `Returns UTF-8 with a header line, newest task first, at most ${maxRows} tasks. Times are ISO 8601 in UTC. Text that a spreadsheet ` +
   "would read as a formula is prefixed with `'`.";
-
-const csvAnswer = {
-  contentType: 'text/csv; charset=utf-8',
-  answerHeaders: { 'Content-Disposition': 'The name of the file.' },
-  data: z.custom<Readable>(),
-} as const;
-
-const disposition = 'attachment; filename="tasks.csv"';
 
 const exportTasks = defineEndpoint({
   operationId: 'exportTasks',
@@ -40,10 +31,8 @@ const exportTasks = defineEndpoint({
   description: exported,
   query: strictQuery(ownTaskFilter),
   ...csvAnswer,
-  handler: ({ caller: { accountId }, query, ctx }, deps: WithDb & SearchDeps) => {
-    ctx.set('Content-Disposition', disposition);
-    return Promise.resolve(Readable.from(csvOf(deps.db, columns, ownFilterOf(accountId, query, deps))));
-  },
+  handler: ({ caller: { accountId }, query, ctx }, deps: WithDb & SearchDeps) =>
+    answerCsv(ctx, fileName, columns, pagesOf(deps.db, ownFilterOf(accountId, query, deps))),
 });
 
 const adminExport = defineEndpoint({
@@ -53,14 +42,11 @@ const adminExport = defineEndpoint({
   description: `${exported} ${aboutOperatorFilter}`,
   query: strictQuery(operatorTaskFilter),
   ...csvAnswer,
-  handler: ({ query, ctx }, deps: WithDb & OperatorFilterDeps) => {
-    ctx.set('Content-Disposition', disposition);
-    const written = [...columns, ...columnsOfOperators];
-    return Promise.resolve(Readable.from(csvOf(deps.db, written, operatorFilterOf(query, deps))));
-  },
+  handler: ({ query, ctx }, deps: WithDb & OperatorFilterDeps) =>
+    answerCsv(ctx, fileName, [...columns, ...columnsOfOperators], pagesOf(deps.db, operatorFilterOf(query, deps))),
 });
 
-type Column = readonly [name: string, of: (task: ListedTask) => string | number | undefined];
+type Column = CsvColumn<ListedTask>;
 
 const columns: readonly Column[] = [
   ['taskId', ({ taskId }) => taskId],
@@ -90,16 +76,9 @@ function isoTime(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
-/** Holds no database connection between pages. */
-async function* csvOf(db: Database, written: readonly Column[], filter: TaskFilter): AsyncGenerator<string> {
-  yield csvLine(written.map(([name]) => name));
-  let after: string | undefined;
-  for (let rows = 0; rows < maxRows; rows += pageSize) {
-    const tasks = await listTasks(db, { ...filter, after, limit: pageSize });
-    if (tasks.length > 0) yield tasks.map((task) => csvLine(written.map(([, of]) => of(task)))).join('');
-    after = tasks.at(-1)?.taskId;
-    if (tasks.length < pageSize) return;
-  }
+function pagesOf(db: Database, filter: TaskFilter) {
+  const read = (last?: ListedTask) => listTasks(db, { ...filter, after: last?.taskId, limit: pageSize });
+  return readPages(read, { pageSize, maxRows });
 }
 
 export const taskExportEndpoints = [exportTasks];

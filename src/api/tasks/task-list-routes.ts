@@ -65,7 +65,6 @@ const operatorFilter = {
   ...sharedFilter,
 };
 
-/** The filters of a client, and those of an operator. */
 export const ownTaskFilter = { ...stateFilter, ...sharedFilter };
 export const operatorTaskFilter = { ...stateFilter, ...operatorFilter };
 

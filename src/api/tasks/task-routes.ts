@@ -3,28 +3,19 @@ import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { adapterOf } from '../dialects/dialect.ts';
 import { kieRecordSchema } from '../dialects/kie/kie-record.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import { cancelEndpoints, operatorCancelEndpoints } from './cancel-routes.ts';
 import { isFinal } from '../../catalogue/tasks/task.ts';
-import { operatorTaskExportEndpoints, taskExportEndpoints } from './task-export-routes.ts';
-import { operatorTaskListEndpoints, taskListEndpoints } from './task-list-routes.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { ReadTaskDeps } from '../dialects/stored-video.ts';
 import { existing, HttpError } from '../core/http-error.ts';
 import { taskIdParameter } from '../core/query-parameters.ts';
 import { presentTask, type RecordDeps, taskRecordSchema } from './task-view.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
-import type { SeenTasks } from '../../tasks/list/record-tasks-seen.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 
-type Deps = WithDb &
-  WithCatalogue &
-  RecordDeps & {
-    readonly taskWaiters: TaskWaiters;
-    readonly seenTasks: SeenTasks;
-  };
+type Deps = ReadTaskDeps & WithCatalogue & RecordDeps & { readonly taskWaiters: TaskWaiters };
 
-const recordInfo = defineEndpoint({
+export const recordInfo = defineEndpoint({
   operationId: 'recordInfo',
   route: 'GET /api/v1/jobs/recordInfo',
   scope: 'tasks:read',
@@ -51,10 +42,3 @@ function taskNotFound(unknownTask: FieldError | undefined): HttpError {
   if (unknownTask === undefined) return new HttpError('task_not_found');
   return new HttpError('invalid_request', { msg: unknownTask.message, data: { errors: [unknownTask] } });
 }
-
-export const taskEndpoints = [recordInfo, ...cancelEndpoints, ...taskListEndpoints, ...taskExportEndpoints];
-export const operatorTaskEndpoints = [
-  ...operatorTaskListEndpoints,
-  ...operatorTaskExportEndpoints,
-  ...operatorCancelEndpoints,
-];

@@ -100,7 +100,6 @@ export const listedTaskSchema = taskRecordSchema
   .extend({ createdBy: makerSchema, posterUrl: posterUrlSchema, contentDeleteTime: contentDeletedAtSchema })
   .meta({ id: 'ListedTask' });
 
-/** Adds the fields that only operators receive. */
 export const operatorListedTaskSchema = listedTaskSchema
   .extend({ operator: z.strictObject({ accountId: z.string(), accountName: z.string().nullable() }) })
   .meta({ id: 'OperatorListedTask' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { presentTrends } from '../../../src/api/operators/trends-view.ts';
+import { presentTrends } from '../../../src/api/operators/trends-routes.ts';
 import { maxTasksRead } from '../../../src/library/operations/overview-counts.ts';
 
 const period = { bucketMs: 100, startTimes: [100, 200] };

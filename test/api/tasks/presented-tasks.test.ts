@@ -5,8 +5,8 @@ import {
   presentOperatorTaskDetail,
   presentTaskDetail,
   type TaskSources,
+  stepsOf,
 } from '../../../src/api/tasks/task-detail-view.ts';
-import { stepsOf } from '../../../src/api/tasks/task-steps-view.ts';
 import { presentListedTask, presentOperatorListedTask } from '../../../src/api/tasks/task-view.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
 import { resultLinks } from '../../../src/media/store/signed-link.ts';

@@ -9,7 +9,6 @@ import type { Scope } from '../../../src/accounts/keys/api-key.ts';
 import { createTaskRequestParser } from '../../../src/tasks/accept/task-request.ts';
 import { defaultBrand } from './default-brand.ts';
 import { type AppNeeds, createApp } from '../../../src/api/app.ts';
-import { createLimiters } from '../../../src/api/core/limits/limiters.ts';
 import { noModerator } from './no-moderator.ts';
 import type { SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.ts';
 import { noRequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
@@ -18,7 +17,7 @@ import type { TakeOrderDeps } from '../../../src/api/tasks/create-task-routes.ts
 import { createSeenTasks } from '../../../src/tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { createKeyTouches } from '../../../src/accounts/keys/key-touches.ts';
-import { createBadKeys, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
+import { createBadKeys, createRateLimiter, createLimiters } from '../../../src/api/core/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../../src/api/core/server/server.ts';
 import { createTaskWaiters } from '../../../src/tasks/task-waiters.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';

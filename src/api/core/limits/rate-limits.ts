@@ -6,6 +6,27 @@ import { type Rate, rateLeft, type RateLeft } from '../../../platform/timing/rat
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
 
 /**
+ * Allows for passkeys, whose sign-in takes two requests, and for the people of
+ * an office, who share one address.
+ */
+const signInRate = { quota: 30, windowMs: 60_000 };
+const sharePageRate = { quota: 60, windowMs: 60_000 };
+const providerTestRate = { quota: 5, windowMs: 60_000 };
+const codeRate = { quota: 10, windowMs: 60 * 60_000 };
+
+/** The limits that no setting changes. */
+export function createLimiters() {
+  return {
+    signIns: createRateLimiter(signInRate),
+    /** Limits the pages of share links that an address reads. */
+    sharePages: createRateLimiter(sharePageRate),
+    providerTests: createRateLimiter(providerTestRate),
+    /** Limits invalid redemption codes of a person. */
+    codeAttempts: createRateLimiter(codeRate),
+  };
+}
+
+/**
  * Beyond this number, the least recently active caller is dropped and has its
  * full quota again.
  */

@@ -24,7 +24,6 @@ export const refuseMalformed: Step = async (ctx, next) => {
   await next();
 };
 
-/** Returns the first header of `singleHeaders` that is given twice. */
 function repeatedHeader({ rawHeaders }: IncomingMessage): string | undefined {
   const seen = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {

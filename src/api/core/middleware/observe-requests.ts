@@ -75,7 +75,6 @@ export type RequestFinished = {
   readonly method: string;
   /** `aborted` if the client disconnected before the response began. */
   readonly status: string;
-  /** Undefined for a long poll. */
   readonly durationSeconds: number | undefined;
 };
 

@@ -26,7 +26,7 @@ const otherCreates = /^\/v\d\/video\/(?:generations?|create|query)(?:\/|$)/;
 type Route = { readonly method: string; readonly path: string };
 
 /** Answers requests that no route took: 501, 404, 405 with `Allow`, or OPTIONS. `local` routes are for loopback clients only. */
-export function refuseUnknownRoutes(router: AppRouter, local: AppRouter | undefined, publicUrl = ''): Step {
+export function refuseUnknownRoutes(router: AppRouter, local: AppRouter | undefined, publicUrl: string): Step {
   const routes = router.stack.flatMap(({ path, methods }) =>
     typeof path === 'string' ? methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path })) : [],
   );

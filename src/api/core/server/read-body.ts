@@ -92,7 +92,6 @@ function tooLarge(maxBytes: number): HttpError {
   return new HttpError('body_too_large', { msg: `the body is larger than ${maxBytes / 1024} KiB` });
 }
 
-/** Reads the whole body into memory. */
 export async function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   await receiveBody(req, maxBytes, (chunk) => void chunks.push(chunk));

@@ -3,7 +3,8 @@ import { plainText } from '../../core/request-fields.ts';
 import { type Model, type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/model.ts';
 import { type FieldName, isScalar } from '../../../catalogue/input/task-input.ts';
 import { fieldOfTextCommand } from '../../../catalogue/models/text-commands.ts';
-import { readClientFields } from '../client-fields.ts';
+import type { FieldError } from '../../../platform/text/field-errors.ts';
+import { isObject } from '../../../platform/text/json.ts';
 import type { VideoRequest } from '../create-video.ts';
 import { fromText } from '../translate-fields.ts';
 import { type ContentField, contentSchema, readContent } from './ark-content.ts';
@@ -29,7 +30,7 @@ const theirNames: Readonly<Record<Exclude<FieldName, ContentField | 'options'>, 
   seed: 'seed',
 };
 const named = Object.entries(theirNames);
-const fieldNames = Object.fromEntries(named.filter(([ours, theirs]) => ours !== theirs));
+const ourNames = new Map(named.filter(([ours, theirs]) => ours !== theirs).map(([ours, theirs]) => [theirs, ours]));
 
 /** Names in errors. Media has a path of its own for each item. */
 const otherNames = {
@@ -82,7 +83,7 @@ export function readArkRequest({ model: name, content, ...body }: CreateBody, mo
       return { name: field, theirs, value: scalarFields.includes(field) ? fromText(value) : value };
     });
   const inText = [...options].map(([field, value]) => ({ name: field, theirs: field, value }));
-  const read = readClientFields([...inText, ...given], { names: fieldNames, neutral: neutralFor(model), model });
+  const read = sortFields([...inText, ...given], model);
   const unused = [
     ...(expiry === undefined || expiry === null ? [] : ['execution_expires_after']),
     ...read.neutral.filter((field) => field === 'framespersecond' || field === 'fps'),
@@ -100,6 +101,52 @@ export function readArkRequest({ model: name, content, ...body }: CreateBody, mo
     unused,
   };
   return { request, names: { ...otherNames, ...read.names, ...paths } };
+}
+
+/** `name`: the field's documented name. `theirs`: the name in the request. */
+type ArkField = { readonly name: string; readonly theirs: string; readonly value: unknown };
+
+/**
+ * Sorts the fields of a request: `cameraFixed`, an option of the model, is called `camera_fixed` there. Fields that neither Ark nor the
+ * model has are left as they are, for the parser to accept by our names or to refuse. Returns the client's names of our fields, for
+ * errors, and the fields whose values change nothing.
+ */
+function sortFields(given: readonly ArkField[], model: Model | undefined) {
+  const neutralValues: Readonly<Record<string, readonly unknown[]>> = neutralFor(model);
+  const input: Record<string, unknown> = {};
+  const options: Record<string, unknown> = {};
+  const names = Object.fromEntries([...ourNames].map(([theirs, ours]) => [`input.${ours}`, theirs]));
+  const errors: FieldError[] = [];
+  const neutral: string[] = [];
+  const first = new Map<string, unknown>();
+  for (const { name, theirs, value } of given) {
+    if (first.has(name) && first.get(name) !== value)
+      errors.push({ path: theirs, message: 'is given with two values' });
+    first.set(name, value);
+    const [field, option] = [ourNames.get(name), camelCase(name)];
+    const allowed = Object.hasOwn(neutralValues, name) ? (neutralValues[name] ?? []) : undefined;
+    if (field !== undefined) input[field] = value;
+    else if (Object.hasOwn(model?.input.fields.options ?? {}, option)) {
+      options[option] = value;
+      names[`input.options.${option}`] = theirs;
+    } else if (allowed === undefined) {
+      input[name] = value;
+      if (theirs !== name) names[`input.${name}`] = theirs;
+    } else if (allowed.includes(value)) neutral.push(theirs);
+    else errors.push({ path: theirs, message: notSupported(allowed) });
+  }
+  const own = input['options'];
+  if (Object.keys(options).length > 0) input['options'] = { ...(isObject(own) && own), ...options };
+  return { input, names, errors, neutral };
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+}
+
+function notSupported([neutral]: readonly unknown[]): string {
+  const otherwise = neutral === undefined ? '' : ` or send ${JSON.stringify(neutral)}`;
+  return `is not supported by this model; leave it out${otherwise}`;
 }
 
 /** A seed of -1 is a random one. Without a ratio, Ark takes that of the first image. */

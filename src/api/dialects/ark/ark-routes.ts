@@ -1,18 +1,16 @@
 import { z } from 'zod';
 import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
-import { defineEndpoint } from '../../core/define-endpoint.ts';
+import { defineEndpoint, type DepsOfAll } from '../../core/define-endpoint.ts';
 import { oneOf } from '../../core/request-fields.ts';
 import type { LinkStore } from '../../tasks/task-view.ts';
-import { idempotencyKeyHeader, replayedHeader } from '../../core/idempotency-key.ts';
 import { strictQuery, textParameter, wholeParameter } from '../../core/query-parameters.ts';
 import { resultLinks } from '../../../media/store/signed-link.ts';
 import { modelOfAlias } from '../../../catalogue/models/model.ts';
-import { createFailures } from '../../tasks/create-task-routes.ts';
 import { readNumberedPage } from '../../../tasks/list/numbered-task-pages.ts';
 import { taskRecord } from '../../../tasks/public-record.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';
-import { unusedFieldsHeaderDoc } from '../unused-fields.ts';
-import { createVideo, type CreateVideoDeps, replayedField } from '../create-video.ts';
+import type { IngressShape } from '../shape.ts';
+import { createVideoSpec, createVideo, type CreateVideoDeps, replayedField } from '../create-video.ts';
 import { type ReadTaskDeps, type RemoveDeps, cancelOrDeleteVideo, readStoredTask } from '../stored-video.ts';
 import { arkErrors as shape } from './ark-error.ts';
 import { createSchema, readArkRequest } from './ark-request.ts';
@@ -24,17 +22,11 @@ const create = defineEndpoint({
   operationId: 'arkCreateTask',
   shape,
   route: `POST ${tasks}`,
-  scope: 'tasks:write',
-  createsTask: true,
-  refusesSuspended: true,
-  takesInlineFiles: true,
+  ...createVideoSpec,
   summary: 'Create a task',
   description: 'Options can be part of the text, as in `--ratio 16:9 --dur 5`. `execution_expires_after` is ignored.',
-  headers: idempotencyKeyHeader,
   body: createSchema,
   data: z.strictObject({ id: z.string(), replayed: replayedField }),
-  answerHeaders: { ...replayedHeader, ...unusedFieldsHeaderDoc },
-  failures: createFailures,
   handler: async (call, deps: CreateVideoDeps & WithCatalogue) => {
     const read = readArkRequest(call.input, deps.catalogue().models);
     const { record, replayed } = await createVideo(call, deps, { shape: shape.name, ...read });
@@ -113,4 +105,14 @@ const remove = defineEndpoint({
   },
 });
 
-export const arkEndpoints = [create, retrieve, list, remove];
+const endpoints = [create, retrieve, list, remove];
+
+export const ark: IngressShape<DepsOfAll<(typeof endpoints)[number]>> = {
+  ...shape,
+  description: 'Clients of BytePlus ModelArk and Volcengine Ark work with the base URL `/api/v3` of this service.',
+  basePath: '/api/v3',
+  operations: /^\/contents\/generations\/tasks(?:\/|$)/,
+  paths: /^\/api\/v3(?:\/|$)/,
+  endpoints,
+  callbackBody: (record, models) => JSON.stringify(presentArkTask(record, models)),
+};

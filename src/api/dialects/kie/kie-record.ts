@@ -1,13 +1,12 @@
 import type { SignedCallback } from '../../../tasks/callbacks/callback-format-type.ts';
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import { unixMs } from '../../core/request-fields.ts';
 import { aliasOf, type ModelCatalogue } from '../../../catalogue/models/model.ts';
 import { inputFieldNames } from '../../../catalogue/input/task-input.ts';
 import { inputFields } from '../../../catalogue/input/input-fields.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { type TaskParam, taskStates } from '../../../catalogue/tasks/task.ts';
-
-const unixMs = z.int().nonnegative();
 
 export const kieCreatedSchema = z.strictObject({ taskId: z.string(), recordId: z.string() });
 
@@ -62,7 +61,6 @@ function kieParam({ model, requestedModel, input, callBackUrl }: TaskParam, mode
   });
 }
 
-/** `secrets`: the current one first. */
 /** Writes kie.ai's callback, in which a failed task has code 501. */
 export function kieCallbackBody(record: TaskRecord, models: ModelCatalogue): string {
   const data = presentKieTask(record, models);

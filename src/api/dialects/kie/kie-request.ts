@@ -73,7 +73,6 @@ export function parseKieTaskRequest(body: JsonObject, { parse, models }: Request
 
 const bodyNames = ['model', 'input', 'callBackUrl'];
 
-/** The paths of the fields of an accepted request that change nothing. */
 export function unusedKieFields({ model, input, ...others }: JsonObject, models: ModelCatalogue): readonly string[] {
   const fields = fieldsOf(typeof model === 'string' ? models.get(modelOfAlias(models, model))?.input : undefined);
   const known = [...fields.flat(), ...Object.keys({ ...beyondUs, ...switchesBeyondUs })];

@@ -123,7 +123,6 @@ function defaultModel(models: ModelCatalogue): string | undefined {
   return models.size === 1 ? [...models.keys()][0] : undefined;
 }
 
-/** Reads a field by any of its names. */
 function fieldsFrom(theirs: string, value: unknown, input: ModelInput | undefined): ReadFields {
   if (theirs === 'frame_images') return readFrames(theirs, value);
   if (theirs === 'input_references') return readReferences(theirs, value);

@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { defineEndpoint } from '../../core/define-endpoint.ts';
-import { HttpError } from '../../core/http-error.ts';
+import { defineEndpoint, type DepsOfAll } from '../../core/define-endpoint.ts';
+import { HttpError, existing } from '../../core/http-error.ts';
 import { oneOf } from '../../core/request-fields.ts';
-import { idempotencyKeyHeader, replayedHeader } from '../../core/idempotency-key.ts';
 import { idParameter, strictQuery, wholeParameter } from '../../core/query-parameters.ts';
-import { createFailures } from '../../tasks/create-task-routes.ts';
 import { listTasksWithContent } from '../../../tasks/list/task-list.ts';
 import { presentTask, type RecordDeps } from '../../tasks/task-view.ts';
-import { createVideo, type CreateVideoDeps } from '../create-video.ts';
+import { createVideoSpec, createVideo, type CreateVideoDeps } from '../create-video.ts';
+import type { IngressShape } from '../shape.ts';
 import {
   type ContentDeps,
   contentFailures,
@@ -19,10 +18,50 @@ import {
   readStoredTask,
 } from '../stored-video.ts';
 import { refuseOtherClient } from '../wrong-base-url.ts';
-import { unusedFieldsHeaderDoc } from '../unused-fields.ts';
 import { openAIErrors as shape } from './openai-error.ts';
 import { createSchema, readOpenAIRequest } from './openai-request.ts';
 import { presentVideo, type VideoDeps, videoSchema } from './openai-video.ts';
+import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
+
+/** The catalogue has no dates, so `created` is 0. `owned_by` is the name of the model in our own API. */
+const modelSchema = z
+  .strictObject({ id: z.string(), object: z.literal('model'), created: z.literal(0), owned_by: z.string() })
+  .meta({ id: 'OpenAIModel' });
+
+/** `isSold`: false while the live workers cannot generate the model. */
+type OfferDeps = WithCatalogue & { readonly isSold: (model: string) => boolean };
+
+const listModels = defineEndpoint({
+  operationId: 'openaiListModels',
+  shape,
+  route: 'GET /v1/models',
+  scope: 'any',
+  summary: 'List the names of models',
+  description: 'A model has one entry for each of its names. Omits models that no worker can generate at present.',
+  data: z.strictObject({ object: z.literal('list'), data: z.array(modelSchema) }),
+  handler: async (_call, deps: OfferDeps) => ({ object: 'list' as const, data: soldNames(deps) }),
+});
+
+const retrieveModel = defineEndpoint({
+  operationId: 'openaiRetrieveModel',
+  shape,
+  route: 'GET /v1/models/{id}',
+  scope: 'any',
+  summary: 'Retrieve a model',
+  data: modelSchema,
+  failures: ['model_not_found'],
+  handler: async ({ params }, deps: OfferDeps) => {
+    const named = soldNames(deps).find(({ id }) => id === params['id']);
+    return existing(named, 'model_not_found');
+  },
+});
+
+function soldNames({ catalogue, isSold }: OfferDeps) {
+  const sold = [...catalogue().models.values()].filter(({ model }) => isSold(model));
+  return sold.flatMap(({ model, aliases = [] }) =>
+    [...aliases, model].map((id) => ({ id, object: 'model' as const, created: 0 as const, owned_by: model })),
+  );
+}
 
 /** OpenAI's Python SDK reads the pause between two polls once, from the first response. */
 const pollAfter = { 'OpenAI-Poll-After-Ms': '2000' };
@@ -34,16 +73,12 @@ const create = defineEndpoint({
   operationId: 'openaiCreateVideo',
   shape,
   route: 'POST /v1/videos',
-  scope: 'tasks:write',
-  createsTask: true,
-  refusesSuspended: true,
-  takesInlineFiles: true,
+  ...createVideoSpec,
   summary: 'Create a video',
-  headers: idempotencyKeyHeader,
   body: createSchema,
   data: videoSchema,
-  answerHeaders: { ...replayedHeader, ...unusedFieldsHeaderDoc, ...pollHeader },
-  failures: [...createFailures, 'base_url_mismatch'],
+  answerHeaders: { ...createVideoSpec.answerHeaders, ...pollHeader },
+  failures: [...createVideoSpec.failures, 'base_url_mismatch'],
   handler: async (call, deps: CreateVideoDeps & VideoDeps) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const { request, names } = readOpenAIRequest(call.input, deps.catalogue().models);
@@ -135,4 +170,23 @@ const remove = defineEndpoint({
   }),
 });
 
-export const openAIVideoEndpoints = [create, list, retrieve, content, remove];
+const endpoints = [create, list, retrieve, content, remove, listModels, retrieveModel];
+
+export const openAI: IngressShape<DepsOfAll<(typeof endpoints)[number]>> = {
+  ...shape,
+  description: 'OpenAI’s videos API: set the base URL of its clients to `/v1` of this service.',
+  basePath: '/v1',
+  operations: /^\/(?:videos|models)(?:\/|$)/,
+  paths: /^\/v1(?:\/|$)/,
+  endpoints,
+  notOffered:
+    /^(?:POST \/v1\/videos\/(?:edits|extensions|characters|[^/]+\/remix)|GET \/v1\/videos\/characters\/[^/]+)$/,
+  callbackBody: (record) =>
+    JSON.stringify({
+      id: `evt_${record.taskId}`,
+      object: 'event',
+      type: record.state === 'success' ? 'video.completed' : 'video.failed',
+      created_at: Math.floor((record.completeTime ?? record.updateTime) / 1000),
+      data: { id: record.taskId },
+    }),
+};

@@ -1,16 +1,12 @@
 import { z } from 'zod';
 import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
-import { type PriceDeps, presentPrices } from '../../credits/price-view.ts';
+import { type PresentedPrices, readSoldModels, type SoldDeps } from '../../credits/price-view.ts';
 import { defineEndpoint, type DepsOfAll } from '../../core/define-endpoint.ts';
 import type { WithClock } from '../../core/endpoint.ts';
-import { existing } from '../../core/http-error.ts';
-import { idempotencyKeyHeader, replayedHeader } from '../../core/idempotency-key.ts';
 import { strictQuery, wholeParameter } from '../../core/query-parameters.ts';
-import { createFailures } from '../../tasks/create-task-routes.ts';
 import { presentTask, type RecordDeps } from '../../tasks/task-view.ts';
 import { refuseOtherClient } from '../wrong-base-url.ts';
-import { unusedFieldsHeaderDoc } from '../unused-fields.ts';
-import { createVideo, type CreateVideoDeps } from '../create-video.ts';
+import { createVideoSpec, createVideo, type CreateVideoDeps } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
 import {
   type ContentDeps,
@@ -21,25 +17,83 @@ import {
   sendContent,
 } from '../stored-video.ts';
 import { openRouterErrors as shape } from './openrouter-error.ts';
-import { modelSchema, presentModel } from './openrouter-models.ts';
-import { createBody, readOpenRouterRequest } from './openrouter-request.ts';
+import { createBody, readOpenRouterRequest, theirResolutions } from './openrouter-request.ts';
 import { callbackBody, callbackHeaders, presentVideo, videoSchema } from './openrouter-video.ts';
+import { aliasOf, type Model, type ModelCatalogue } from '../../../catalogue/models/model.ts';
+import { standardPriceName } from '../../../catalogue/prices/price-conditions.ts';
+import { durationsOf } from '../../../catalogue/input/input-bounds.ts';
+import { sizesOf } from '../video-size.ts';
+import { frameFields, frameTypes } from '../media-reference.ts';
+
+const texts = z.array(z.string());
+
+/** A model, as `@openrouter/sdk` 1.3.19 declares it. */
+const modelSchema = z
+  .strictObject({
+    id: z.string(),
+    canonical_slug: z.string(),
+    name: z.string(),
+    created: z.literal(0).meta({ description: 'Unknown here.' }),
+    supported_resolutions: texts,
+    supported_aspect_ratios: texts,
+    supported_sizes: texts,
+    supported_durations: z.array(z.int()).meta({ description: 'Seconds.' }),
+    supported_frame_images: z.array(z.enum(frameTypes)),
+    generate_audio: z.boolean(),
+    seed: z.boolean(),
+    pricing_skus: z.record(z.string(), z.string()).meta({
+      description: 'The prices in force for the account, in credits for a second and for a video, which add up.',
+    }),
+    allowed_passthrough_parameters: texts.meta({ description: 'Parameters of `provider.options.videogen`.' }),
+    creativity: z.null(),
+    upscale_factor: z.null(),
+  })
+  .meta({ id: 'OpenRouterModel' });
+
+type Terms = { readonly models: ModelCatalogue; readonly prices: PresentedPrices; readonly now: number };
+
+function presentModel({ model, title, input }: Model, { models, prices, now }: Terms) {
+  const { fields } = input;
+  return {
+    id: aliasOf(models, model),
+    canonical_slug: model,
+    name: title,
+    created: 0 as const,
+    supported_resolutions: fields.resolution.values.map((name) => theirResolutions[name] ?? name),
+    supported_aspect_ratios: fields.ratio.values,
+    supported_sizes: [...sizesOf(input).keys()],
+    supported_durations: durationsOf(fields.duration),
+    supported_frame_images: frameTypes.filter((type) => fields[frameFields[type]]),
+    generate_audio: fields.generateAudio.fixed ?? true,
+    seed: fields.seed !== undefined,
+    pricing_skus: Object.fromEntries(prices.flatMap((price) => skusOf(price, now))),
+    allowed_passthrough_parameters: [
+      ...(fields.negativePrompt ? ['negative_prompt'] : []),
+      ...Object.keys(fields.options ?? {}),
+    ],
+    creativity: null,
+    upscale_factor: null,
+  };
+}
+
+/** A price with conditions has its name before the unit. */
+function skusOf({ name, rates }: PresentedPrices[number], now: number): readonly [string, string][] {
+  const { creditsPerSecond = 0, creditsPerVideo = 0 } = rates.findLast(({ fromTime }) => fromTime <= now) ?? {};
+  const prefix = name === standardPriceName ? '' : `${name}: `;
+  const amounts = { credits_per_second: creditsPerSecond, credits_per_video: creditsPerVideo };
+  return Object.entries(amounts).flatMap(([unit, credits]) => (credits > 0 ? [[prefix + unit, String(credits)]] : []));
+}
 
 const create = defineEndpoint({
   operationId: 'openrouterCreateVideo',
   shape,
   route: 'POST /api/v1/videos',
-  scope: 'tasks:write',
+  ...createVideoSpec,
   status: 202,
-  createsTask: true,
-  refusesSuspended: true,
-  takesInlineFiles: true,
   summary: 'Create a video',
-  headers: idempotencyKeyHeader,
   body: createBody,
   data: videoSchema,
-  answerHeaders: { ...replayedHeader, ...unusedFieldsHeaderDoc },
-  failures: [...createFailures, 'base_url_mismatch'],
+  failures: [...createVideoSpec.failures, 'base_url_mismatch'],
   handler: async (call, deps: CreateVideoDeps & WithCatalogue) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const read = readOpenRouterRequest(call.input, deps.catalogue().models);
@@ -56,14 +110,10 @@ const listModels = defineEndpoint({
   summary: 'List models',
   description: 'Omits models that no worker can generate at present.',
   data: z.strictObject({ data: z.array(modelSchema) }),
-  handler: async ({ caller }, deps: PriceDeps & WithClock & { readonly isSold: (model: string) => boolean }) => {
-    const { models } = deps.catalogue();
-    const sold = (await presentPrices(deps, caller.accountId)).filter(({ model }) => deps.isSold(model));
-    const data = sold.map(({ model, prices }) => {
-      const known = existing(models.get(model), 'model_unavailable');
-      return presentModel(known, { models, prices, now: deps.now() });
-    });
-    return { data };
+  handler: async ({ caller }, deps: SoldDeps & WithClock) => {
+    const terms = { models: deps.catalogue().models, now: deps.now() };
+    const sold = await readSoldModels(deps, caller.accountId);
+    return { data: sold.map(({ model, prices }) => presentModel(model, { ...terms, prices })) };
   },
 });
 

@@ -30,7 +30,6 @@ export type ExampleBody =
 export type ExampleRequest = {
   readonly method: string;
   readonly baseUrl: string;
-  /** The path with its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly credential: Credential;
@@ -59,7 +58,7 @@ export function exampleRequest(description: Description, entry: Entry, baseUrl: 
     headers: hasKey ? { 'Idempotency-Key': 'sample-1' } : {},
     credential: credentialOf(entry),
     body: exampleBody(description, described),
-    answer: answerOf(described),
+    answer: answerOf(description, described),
   };
 }
 
@@ -95,9 +94,8 @@ function taskFields(description: Description, schema: Schema): object {
   return Object.fromEntries(known);
 }
 
-function answerOf(described: DescribedOperation): 'json' | 'text' | 'file' {
-  const [, success] = successOf(described) ?? [];
-  const [type = ''] = contentOf(success?.content) ?? [];
+function answerOf(description: Description, described: DescribedOperation): 'json' | 'text' | 'file' {
+  const { type = '' } = successOf(description, described) ?? {};
   if (type.includes('json')) return 'json';
   return type.startsWith('text/') ? 'text' : 'file';
 }
